@@ -341,7 +341,8 @@ impl<'a> Fit<'a> {
                 step.iter_mut().for_each(|x| *x *= 2.0 / longest);
             }
             self.theta.iter_mut().zip(&step).for_each(|(theta, step)| *theta += step);
-            if longest < 1e-10 {
+            // Steps of Newton's method converge quadratically: the error that is left is about the square.
+            if longest < 1e-6 {
                 break;
             }
         }

@@ -1,7 +1,7 @@
 //! Symmetric positive definite matrices, row by row.
 
 /// Adds `times` times `other` to a row. Unlike a sum of products, the compiler can vectorize it.
-fn add_times(row: &mut [f64], times: f64, other: &[f64]) {
+pub(super) fn add_times(row: &mut [f64], times: f64, other: &[f64]) {
     row.iter_mut().zip(other).for_each(|(x, y)| *x += times * y);
 }
 

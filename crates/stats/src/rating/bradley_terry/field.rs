@@ -358,23 +358,29 @@ impl Fit<'_> {
         for (row, x) in covariance.chunks_exact(n).zip(&skew) {
             sum += 0.5 * x * row.iter().zip(&skew).map(|(x, y)| x * y).sum::<f64>();
         }
+        // By entrant: the terms before the current one.
         let mut by_entrant: Vec<Vec<usize>> = vec![Vec::new(); self.counts.entrants];
-        let of_entrants = |term: &Term<'_>| -> Vec<usize> {
-            term.contrast.iter().map(|&(i, _)| i).filter(|&i| i < self.counts.entrants).collect()
-        };
+        // By term: the last one with which it was combined, since two terms may share several entrants.
+        let mut combined = vec![usize::MAX; terms.len()];
+        // The covariance of the current term's log-odds with each parameter.
+        let mut with_term = vec![0.0; n];
         for (at, term) in terms.iter().enumerate() {
-            of_entrants(term).into_iter().for_each(|i| by_entrant[i].push(at));
-        }
-        for (at, term) in terms.iter().enumerate() {
-            let mut others: Vec<usize> =
-                of_entrants(term).into_iter().flat_map(|i| by_entrant[i].iter().copied()).collect();
-            others.sort_unstable();
-            others.dedup();
-            for other in others.into_iter().filter(|&other| other >= at) {
-                let shared = between(term.contrast, terms[other].contrast, covariance, n);
-                let times = if other == at { 1.0 } else { 2.0 };
-                sum += times * term.third * terms[other].third * shared.powi(3) / 12.0;
+            sum += term.third.powi(2) * term.own.powi(3) / 12.0;
+            combined[at] = at;
+            with_term.fill(0.0);
+            for &(i, x) in term.contrast {
+                linear::add_times(&mut with_term, x, &covariance[i * n..][..n]);
             }
+            let mut of_others = 0.0;
+            for &(i, _) in term.contrast.iter().filter(|&&(i, _)| i < self.counts.entrants) {
+                for &other in &by_entrant[i] {
+                    if std::mem::replace(&mut combined[other], at) != at {
+                        of_others += terms[other].third * odds(terms[other].contrast, &with_term).powi(3);
+                    }
+                }
+                by_entrant[i].push(at);
+            }
+            sum += term.third * of_others / 6.0;
         }
         sum.clamp(-most, most)
     }
@@ -423,6 +429,57 @@ mod tests {
             let errors = [0, 1, 2].map(|at| (squares[at] / sum - means[at] * means[at]).sqrt());
             (means, errors, sum.ln())
         })
+    }
+
+    /// [`Fit::beyond_laplace`] by its definition.
+    fn beyond_laplace_slowly(fit: &Fit<'_>, covariance: &[f64]) -> f64 {
+        let (n, terms) = (fit.theta.len(), fit.terms(covariance));
+        let skew = fit.skew(&terms);
+        let mut sum: f64 = terms.iter().map(|term| term.fourth * term.own.powi(2) / 8.0).sum();
+        for (i, x) in skew.iter().enumerate() {
+            sum += skew.iter().enumerate().map(|(j, y)| 0.5 * x * y * covariance[i * n + j]).sum::<f64>();
+        }
+        for (one, other) in terms.iter().flat_map(|one| terms.iter().map(move |other| (one, other))) {
+            let is_shared = |&(i, _): &(usize, f64)| {
+                i < fit.counts.entrants && other.contrast.iter().any(|&(j, _)| i == j)
+            };
+            if one.contrast.iter().any(is_shared) {
+                let shared = between(one.contrast, other.contrast, covariance, n);
+                sum += one.third * other.third * shared.powi(3) / 12.0;
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn the_terms_beyond_laplace_are_those_of_their_definition() {
+        let mut stream = Seed([6; 32]).match_key("test", "beyond", &["", ""]).stream();
+        for (seats, sides) in [(2, 2), (3, 3), (4, 2), (6, 3)] {
+            let seating = Seating::new(seats, sides);
+            let mut order: Vec<u16> = (0..9).collect();
+            let results: Vec<MatchResult> = (1..=60)
+                .map(|set| {
+                    stream.shuffle(&mut order);
+                    let mut entrants: Vec<Entrant> =
+                        order[..usize::from(seats)].iter().copied().map(Entrant).collect();
+                    if set % 4 == 0 {
+                        // An entrant with all seats of a side.
+                        (seating.members(0).iter()).for_each(|seat| entrants[seat.index()] = Entrant(9));
+                    }
+                    let lineup =
+                        Lineup::of_seats(seating, &entrants).expect("sides have the same number of seats");
+                    let winner = stream.uniform(sides.into()) as u8;
+                    let ranks: Vec<u8> = (0..sides).map(|side| if side == winner { 1 } else { 2 }).collect();
+                    MatchResult::played(set, lineup, &ranks)
+                })
+                .collect();
+            let counts = Counts::of(10, &results);
+            let fit = Fit::new(&counts).computed();
+            let covariance = Candidate::of(fit.clone()).expect("a curved density").covariance;
+            let (found, expected) =
+                (fit.beyond_laplace(&covariance), beyond_laplace_slowly(&fit, &covariance));
+            assert!(expected.abs() > 1e-3 && (found - expected).abs() < 1e-9, "{seats}: {found} {expected}");
+        }
     }
 
     #[test]
