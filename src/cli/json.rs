@@ -333,6 +333,9 @@ pub(super) enum LuckLine<'a> {
     Trial {
         sets: usize,
         playouts: u32,
+        /// The bot whose values took the place of playouts.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        value_bot: Option<String>,
         /// By how much the variance fell; `None` if it is unknown.
         factor: Option<Estimate>,
         /// Whether the other sets follow.

@@ -1,5 +1,7 @@
 //! `referee luck`: results with the luck of the draws taken out.
 
+mod value_bot;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -12,6 +14,8 @@ use std::thread;
 
 use clap::Args as ClapArgs;
 
+use crate::bot::Command;
+use crate::cli::bots::with_bots;
 use crate::cli::files::{expand, read};
 use crate::cli::find_game::{ReplayOptions, check_rules};
 use crate::cli::json::{LuckLine, SideLuck};
@@ -20,10 +24,11 @@ use crate::cli::progress::Progress;
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::{Exit, Failure};
 use crate::game::{Catalog, Meta, counted, json};
-use crate::record::{self, MatchLuck, NoLuck, RecordEntry, RecordLine};
+use crate::record::{self, MatchLuck, NoLuck, RecordEntry, RecordLine, Valuation};
 use crate::report::percent_interval;
 use crate::stats::luck::AdjustedScores;
 use crate::stats::rating::Estimate;
+use value_bot::ValueBot;
 
 /// The default number of playouts.
 const PLAYOUTS: u32 = 500;
@@ -31,9 +36,12 @@ const PLAYOUTS: u32 = 500;
 /// Take the luck of dice and shuffles out of the results of recorded matches
 ///
 /// At each draw of the referee the luck of a side is the value of what came less the mean value of what could have come. The
-/// value is the mean score of random playouts. The adjusted score, the score less the luck, has the same mean as the
-/// score, however good the playouts are, since nobody knows the seed before the match; its variance is smaller if the
-/// playouts predict the results. The figures follow from the records alone, so everyone gets the same ones.
+/// value is the mean score of random playouts, or what a bot says. The adjusted score, the score less the luck, has the same mean as the
+/// score, however good the values are, since nobody knows the seed before the match; its variance is smaller if the
+/// values predict the results. With playouts the figures follow from the records alone, so everyone gets the same ones.
+///
+/// With --value-bot, a bot that gives a `score` and its `score_scale` in the `info` of its moves is asked for a move in the positions after each
+/// result that a draw could have had. `referee spec results` says what it has to be able to do.
 ///
 /// For each two bots the output has the mean score, plain and adjusted, with 95% intervals, and the factor by which the variance
 /// fell: with a factor of 2 half of the matches give the same interval. Matches on one deal are one unit. With hidden
@@ -44,19 +52,31 @@ const PLAYOUTS: u32 = 500;
 #[command(after_help = "Examples:
   referee luck records
   referee luck records --playouts 1000 --json
-  referee luck records --game examples/games/pig")]
+  referee luck records --game examples/games/pig
+  referee luck records --value-bot 'python3 mybot.py'")]
 pub(super) struct Args {
     /// Records of games with chance, packs of a league, or directories of them
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     replay: ReplayOptions,
-    /// The number of playouts for the value of what came, and for the mean of what could have come
+    /// The number of playouts for the value of what came, and for the mean of what could have come. With --value-bot, the
+    /// maximum number of results of a draw that the bot is asked about: of more, as many are drawn
     #[arg(long, value_name = "N", default_value_t = PLAYOUTS, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     playouts: u32,
+    /// A bot that says what positions are worth, instead of playouts; it runs without a sandbox
+    #[arg(long, value_name = "BOT")]
+    value_bot: Option<Command>,
     /// One JSON object per line: each match, then each two bots
     #[arg(long)]
     json: bool,
+}
+
+/// Where the values of positions come from.
+#[derive(Clone, Copy)]
+struct ValuesFrom<'a> {
+    playouts: u32,
+    bot: Option<&'a Command>,
 }
 
 /// By how much the variance fell.
@@ -76,14 +96,15 @@ impl fmt::Display for LuckLine<'_> {
                 }
                 Ok(())
             }
-            LuckLine::Trial { sets, playouts, factor, pays } => {
+            LuckLine::Trial { sets, playouts, value_bot, factor, pays } => {
                 let figure = factor.map_or_else(|| "an unknown factor".to_owned(), divisor);
                 let verdict = if *pays { "they pay" } else { "they do not pay, so the plain scores stand" };
                 let sets = counted(*sets, "set", "sets");
-                write!(
-                    f,
-                    "\nluck: {playouts} playouts divide the variance of the first {sets} by {figure}: {verdict}"
-                )
+                let values = match value_bot {
+                    Some(bot) => format!("the values of `{bot}`"),
+                    None => format!("{playouts} playouts"),
+                };
+                write!(f, "\nluck: {values} divide the variance of the first {sets} by {figure}: {verdict}")
             }
             LuckLine::Pair { game, bots: [first, second], matches, units, score, adjusted, factor } => {
                 let matches = counted(*matches, "match", "matches");
@@ -108,7 +129,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let files = expand(&args.files, &["jsonl", "html"])?;
     let mut out = Screen(TolerantStdout::new());
     let mut pairs = Pairs::default();
-    let exit = pairs.add_all(&files, catalog, args.playouts, |line| print(&mut out, line, args.json))?;
+    let values = ValuesFrom { playouts: args.playouts, bot: args.value_bot.as_ref() };
+    let exit = with_bots(|| pairs.add_all(&files, catalog, values, |line| print(&mut out, line, args.json)))?;
     pairs.lines().try_for_each(|line| print(&mut out, &line, args.json))?;
     out.0.end(exit)
 }
@@ -149,6 +171,9 @@ pub(super) struct LuckOptions {
     /// beside the others, and decide nothing
     #[arg(long, value_name = "N|auto")]
     luck: Option<Playouts>,
+    /// A bot whose values take the place of the playouts of --luck, as in `referee luck --value-bot`
+    #[arg(long, value_name = "BOT", requires = "luck")]
+    value_bot: Option<Command>,
 }
 
 impl LuckOptions {
@@ -171,7 +196,9 @@ impl LuckOptions {
     /// Prints the luck in the records of a run that has ended. An error goes to standard error and changes no verdict.
     pub(super) fn report(&self, records: &Path, catalog: &Catalog, is_json: bool, out: &mut dyn Write) {
         let Some(playouts) = self.luck else { return };
-        if let Err(Failure { error, .. }) = report(playouts, records, catalog, is_json, out) {
+        let bot = self.value_bot.as_ref();
+        let reported = with_bots(|| report(playouts, bot, records, catalog, is_json, out));
+        if let Err(Failure { error, .. }) = reported {
             stderr_line(format_args!("--luck: {error}"));
         }
     }
@@ -182,6 +209,7 @@ const TRIED: usize = 50;
 
 fn report(
     playouts: Playouts,
+    bot: Option<&Command>,
     records: &Path,
     catalog: &Catalog,
     is_json: bool,
@@ -196,13 +224,14 @@ fn report(
     let mut pairs = Pairs::default();
     let add = |pairs: &mut Pairs, sets: &[Vec<PathBuf>], out: &mut dyn Write| {
         let print = |line: &LuckLine<'_>| if is_json { print(out, line, true) } else { Ok(()) };
-        pairs.add_all(&sets.concat(), catalog, playouts, print)
+        pairs.add_all(&sets.concat(), catalog, ValuesFrom { playouts, bot }, print)
     };
     add(&mut pairs, tried, out)?;
     if !rest.is_empty() {
         let factor = pairs.factor();
         let pays = factor.is_some_and(|factor| factor.low > 1.0);
-        print(out, &LuckLine::Trial { sets: tried.len(), playouts, factor, pays }, is_json)?;
+        let value_bot = bot.map(Command::to_string);
+        print(out, &LuckLine::Trial { sets: tried.len(), playouts, value_bot, factor, pays }, is_json)?;
         if !pays {
             return Ok(());
         }
@@ -235,23 +264,34 @@ fn by_deal(mut files: Vec<PathBuf>) -> Result<Vec<Vec<PathBuf>>, Failure> {
 fn lucks(
     files: &[PathBuf],
     catalog: &Catalog,
-    playouts: u32,
+    values: ValuesFrom<'_>,
 ) -> Result<Vec<Result<MatchLuck, NoLuck>>, Failure> {
     let progress = Progress::of_matches(files.len() as u64);
     let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let work = || -> Result<(), Failure> {
-        loop {
+        // Each thread has a process of the bot.
+        let mut bot = values.bot.map(ValueBot::start).transpose()?;
+        while let Some((at, file)) = {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = files.get(at) else { return Ok(()) };
+            files.get(at).map(|file| (at, file))
+        } {
             let bytes = read(file)?;
             check_rules(file, &bytes, catalog)?;
-            let luck = record::luck(&bytes, catalog, playouts);
-            if matches!(luck, Err(NoLuck::NoChance(_) | NoLuck::NoPlayouts(_))) {
+            let valuation = match &mut bot {
+                Some(bot) => Valuation::Values(bot, values.playouts),
+                None => Valuation::Playouts(values.playouts),
+            };
+            let luck = record::luck(&bytes, catalog, valuation);
+            if matches!(luck, Err(NoLuck::NoChance(_) | NoLuck::NoPlayouts(_) | NoLuck::NoValue(_))) {
                 next.store(files.len(), Ordering::Relaxed);
             }
             found.lock().unwrap_or_else(PoisonError::into_inner).insert(at, luck);
             progress.inc(1);
         }
+        if let Some(bot) = bot {
+            bot.end();
+        }
+        Ok(())
     };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len().max(1));
     thread::scope(|scope| {
@@ -292,11 +332,11 @@ impl Pairs {
         &mut self,
         files: &[PathBuf],
         catalog: &Catalog,
-        playouts: u32,
+        values: ValuesFrom<'_>,
         mut each: impl FnMut(&LuckLine<'_>) -> io::Result<()>,
     ) -> Result<Exit, Failure> {
         let mut exit = Exit::Done;
-        for (file, found) in files.iter().zip(lucks(files, catalog, playouts)?) {
+        for (file, found) in files.iter().zip(lucks(files, catalog, values)?) {
             match found {
                 Ok(luck) => each(&self.add(file, &luck))?,
                 Err(NoLuck::Difference(difference)) => {
@@ -305,6 +345,9 @@ impl Pairs {
                 }
                 Err(why @ (NoLuck::NoChance(_) | NoLuck::NoPlayouts(_))) => {
                     return Err(Failure::usage(format!("{}: {why}", file.display())));
+                }
+                Err(why @ NoLuck::NoValue(_)) => {
+                    return Err(Failure::cannot_run(format!("{}: {why}", file.display())));
                 }
             }
         }

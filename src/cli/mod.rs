@@ -162,7 +162,7 @@ enum Command {
     Mcp(Box<mcp::Args>),
     Stdio(stdio::Args),
     Imagine(imagine::Args),
-    Tournament(tournament::Args),
+    Tournament(Box<tournament::Args>),
     #[cfg(feature = "http")]
     Serve(serve::Args),
     #[cfg(feature = "http")]
@@ -213,7 +213,7 @@ impl Cli {
             Command::Mcp(args) => mcp::run(*args, catalog),
             Command::Stdio(args) => stdio::run(args, catalog),
             Command::Imagine(args) => imagine::run(&args, catalog),
-            Command::Tournament(args) => tournament::run(args, catalog),
+            Command::Tournament(args) => tournament::run(*args, catalog),
             #[cfg(feature = "http")]
             Command::Serve(args) => serve::run(&args, catalog),
             #[cfg(feature = "http")]

@@ -84,19 +84,119 @@ fn the_luck_of_a_match_that_a_die_decides_is_exact() {
     }
 }
 
-/// Writes the game of this name with these rules in Python, for which seat 0 wins one match in three.
+/// Three dice decide: seat 0 wins with a sum of 11 or more, which is one match in two. After the first one, seat 1 may take
+/// one away.
+const THREE_DICE: &str = r#"
+from referee_game import Decide, Dice, Game, Over, run
+
+class ThreeDice(Game):
+    def start(self, options, seats):
+        return {"rolled": 0, "sum": 0, "decides": False}
+    def turn(self, state):
+        if state["decides"]:
+            return Decide(0, ["go"]) if state["rolled"] > 1 else Decide(1, ["leave", "take"])
+        if state["rolled"] < 3:
+            return Dice(1, 6)
+        return Over([1, 2] if state["sum"] > 10 else [2, 1], "rolled")
+    def settle(self, state, drawn):
+        return {"rolled": state["rolled"] + 1, "sum": state["sum"] + drawn[0], "decides": True}
+    def play(self, state, moves):
+        return {**state, "sum": state["sum"] - (moves.get(1) == "take"), "decides": False}
+    def view(self, state, viewer):
+        return state
+
+run(ThreeDice())
+"#;
+
+/// Says how often seat 0 wins if seat 1 takes at random, in Elo for its own side or in points for side 0.
+const EXACT: &str = r#"
+import json, math, sys
+from itertools import product
+
+def send(**message):
+    print(json.dumps(message), flush=True)
+
+def wins(total, left):
+    return sum(total + sum(dice) > 10 for dice in product(range(1, 7), repeat=left)) / 6 ** left
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        send(type="hello", protocol=1, name="exact", wants=["view"])
+    elif message["type"] == "start":
+        seat = message["seat"]
+        send(type="ready", match=message["match"])
+    elif message["type"] == "turn":
+        view, left = message["view"], 3 - message["view"]["rolled"]
+        if seat == 1:
+            p = (wins(view["sum"], left) + wins(view["sum"] - 1, left)) / 2
+            info = {"score": 400 * math.log10((1 - p) / p), "score_scale": 400}
+        else:
+            info = {"score": wins(view["sum"], left), "score_scale": "points", "score_side": 0}
+        send(type="move", match=message["match"], turn=message["turn"], move="", info=info)
+"#;
+
+#[test]
+fn a_bot_that_knows_the_values_takes_nearly_all_luck_out() {
+    let folder = Folder::new();
+    let game = game(&folder, "three_dice", THREE_DICE);
+    let (records, bot) = (folder.text("records"), sample("python/random_bot.py"));
+    let exact = format!("python3 {}", folder.write("exact.py", EXACT));
+    let names = ["--name", "a", "--name", "b", "--seed", SEED, "--record", &records];
+    let played = ["play", &game, &bot, &bot, "-n", "40", "--luck", "40", "--value-bot", &exact, "--json"];
+    let ended = referee([&played[..], &names].concat()).done();
+    let pair = ended.one("pair");
+    // Whether seat 1 takes, at random, is worth an eighth of a point, and everything else is luck: variances of 1/4 and 1/128. The bots
+    // have each seat equally often.
+    assert!(number(&pair["factor"], "low") > 8.0, "{pair}");
+    assert!((number(&pair["adjusted"], "value") - 0.5).abs() < 0.06, "{pair}");
+    let luck = ["luck", &records, "--game", &game, "--value-bot", &exact, "--json"];
+    assert_eq!(referee(luck).done().one("pair"), pair, "each of six results is asked for, also of 500");
+    // Of a draw with more results than this, as many are drawn beside the one that came.
+    let two = referee([&luck[..], &["--playouts", "2"]].concat()).done().one("pair");
+    assert!(number(&two["factor"], "high") < number(&pair["factor"], "value"), "{two} {pair}");
+}
+
+#[test]
+fn a_value_bot_that_says_no_score_is_named() {
+    let folder = Folder::new();
+    let game = game(&folder, "three_dice", THREE_DICE);
+    let (records, bot) = (folder.text("records"), sample("python/random_bot.py"));
+    referee(["play", &game, &bot, &bot, "--record", &records, "--seed", SEED]).done();
+    let luck = ["luck", &records, "--game", &game, "--value-bot"];
+    let silent = folder.write("silent.py", EXACT.replace(", info=info", ""));
+    let crashing = folder.write("crashing.py", EXACT.replace("import json", "import json, no_such_module"));
+    for (bot, what) in [
+        (format!("python3 {silent}"), "its move has no `info` with a `score` and its `score_scale`"),
+        (format!("python3 {crashing}"), "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("/no/such/bot".to_owned(), "cannot be started"),
+    ] {
+        let ended = referee([&luck[..], &[&bot]].concat()).with_code(5);
+        ended.says(&["--value-bot", what]);
+    }
+    referee(["play", &game, &bot, &bot, "--value-bot", &bot]).with_code(2).says(&["--luck"]);
+}
+
+/// Writes the game that the die decides, for which seat 0 wins one match in three.
 fn die(folder: &Folder) -> String {
-    std::fs::create_dir(folder.path("die")).expect("a directory");
+    game(folder, "die", DIE)
+}
+
+/// Writes the game of this name with these rules in Python.
+fn game(folder: &Folder, id: &str, rules: &str) -> String {
+    std::fs::create_dir(folder.path(id)).expect("a directory");
     let sdk =
         std::fs::read_to_string(format!("{ROOT}/bots/python/referee_game/__init__.py")).expect("the SDK");
-    folder.write("die/referee_game.py", sdk);
-    folder.write("die/game.py", DIE);
+    folder.write(&format!("{id}/referee_game.py"), sdk);
+    folder.write(&format!("{id}/game.py"), rules);
     folder.write(
-        "die/game.toml",
-        "protocol = 1\nid = \"die\"\ntitle = \"Die\"\nversion = 1\ncommand = \"python3 game.py\"\nseats = 2\nchance = true\n\
-         reasons = [\"rolled\"]\nfiles = [\"game.py\", \"referee_game.py\"]\n",
+        &format!("{id}/game.toml"),
+        format!(
+            "protocol = 1\nid = \"{id}\"\ntitle = \"{id}\"\nversion = 1\ncommand = \"python3 game.py\"\nseats = 2\n\
+             chance = true\nreasons = [\"rolled\"]\nfiles = [\"game.py\", \"referee_game.py\"]\n"
+        ),
     );
-    folder.text("die")
+    folder.text(id)
 }
 
 #[test]

@@ -13,11 +13,18 @@
 //! that begin with numbers of their own. If there are at most as many different numbers as playouts, each of these has the same
 //! number of playouts. Both estimates are unbiased, and their random numbers come from the commitment of the match and the
 //! number of the draw ([`Seed::luck_stream`]), not from its seed, so the noise adds variance and no bias.
+//!
+//! The values can come from something else ([`PositionValues`]), such as a bot. It is asked about all results of a draw, or about what came at a
+//! random place among others that were drawn, and cannot tell which of them came. So the mean luck of a draw is 0 whatever it
+//! answers, even if it remembers or is random: its answers depend on the past and not on the result.
+
+use std::fmt::Debug;
 
 use referee_game::chance::{Draw, Seed, Uniform};
 use referee_game::erased::{RulesFailed, Table};
 use referee_game::{Catalog, Seating, Turn, hex};
 
+use crate::Header;
 use crate::record::{Difference, Playback};
 
 /// The luck in a recorded match.
@@ -72,17 +79,44 @@ pub enum NoLuck {
     NoChance(&'static str),
     #[error("random playouts of {0} have no result: its moves are not listed, or it does not end")]
     NoPlayouts(&'static str),
+    /// What says the values of positions has failed.
+    #[error("{0}")]
+    NoValue(String),
 }
 
-/// Verifies a record and computes its luck with this number of playouts for each value, at least 1.
+/// Says what positions are worth.
+pub trait PositionValues: Debug {
+    /// A match begins.
+    fn begin(&mut self, header: &Header, seating: Seating) -> Result<(), NoLuck>;
+
+    /// The expected score of the first of two sides, from 0 to 1, in a position in which seats decide.
+    ///
+    /// # Errors
+    /// [`NoLuck::NoValue`]
+    fn value(&mut self, position: &mut dyn Table) -> Result<f64, NoLuck>;
+}
+
+/// Where the values of positions come from.
+#[derive(Debug)]
+pub enum Valuation<'a> {
+    /// The mean score of this number of random playouts, at least 1.
+    Playouts(u32),
+    /// In matches of two sides. Of a draw with more than this number of results, as many are drawn.
+    Values(&'a mut dyn PositionValues, u32),
+}
+
+/// Verifies a record and computes its luck.
 ///
 /// # Errors
 /// [`NoLuck`]
-pub fn luck(record: &[u8], catalog: &Catalog, playouts: u32) -> Result<MatchLuck, NoLuck> {
+pub fn luck(record: &[u8], catalog: &Catalog, mut valuation: Valuation<'_>) -> Result<MatchLuck, NoLuck> {
     let mut playback = Playback::verified(record, catalog)?;
     let setup = playback.setup();
     let (header, seating, seed) = (setup.header.clone(), setup.seating, setup.seed);
     let commitment = Seed(hex::decode32(&header.commitment).unwrap_or_default());
+    if let Valuation::Values(values, _) = &mut valuation {
+        values.begin(&header, seating)?;
+    }
     let mut draws = 0;
     let mut sums = vec![0.0; pairs(seating).count()];
     let mut failed = None;
@@ -93,9 +127,14 @@ pub fn luck(record: &[u8], catalog: &Catalog, playouts: u32) -> Result<MatchLuck
                 return Ok(());
             }
             let mut stream = commitment.luck_stream(draws);
-            match of_draw(before, drawn, seating, playouts, &mut stream)? {
-                Some(lucks) => sums.iter_mut().zip(lucks).for_each(|(sum, luck)| *sum += luck),
-                None => failed = Some(NoLuck::NoPlayouts(before.meta().id)),
+            let found = match &mut valuation {
+                Valuation::Playouts(playouts) => by_playouts(before, drawn, seating, *playouts, &mut stream),
+                Valuation::Values(values, most) => by_values(before, drawn, *values, *most, &mut stream),
+            };
+            match found {
+                Ok(lucks) => sums.iter_mut().zip(lucks).for_each(|(sum, luck)| *sum += luck),
+                Err(Failed::Rules(rules)) => return Err(rules),
+                Err(Failed::Values(why)) => failed = Some(why),
             }
             Ok(())
         })?;
@@ -143,34 +182,45 @@ fn compared(own: u8, other: u8) -> f64 {
     }
 }
 
-/// The luck of each two sides in a draw; `None` if a playout has no result.
-fn of_draw(
+/// Why the luck of a draw is unknown.
+enum Failed {
+    Rules(RulesFailed),
+    Values(NoLuck),
+}
+
+impl From<RulesFailed> for Failed {
+    fn from(failed: RulesFailed) -> Failed {
+        Failed::Rules(failed)
+    }
+}
+
+/// The luck of each two sides in a draw.
+fn by_playouts(
     before: &dyn Table,
     drawn: &[u32],
     seating: Seating,
     playouts: u32,
     stream: &mut dyn Uniform,
-) -> Result<Option<Vec<f64>>, RulesFailed> {
+) -> Result<Vec<f64>, Failed> {
     let mut lucks = vec![0.0; pairs(seating).count()];
-    let Turn::Draw(draw) = before.turn() else { return Ok(Some(lucks)) };
+    let Turn::Draw(draw) = before.turn() else { return Ok(lucks) };
     let playouts = u64::from(playouts.max(1));
     let possible = possible(draw).filter(|&count| count <= playouts);
     if possible == Some(1) {
-        return Ok(Some(lucks));
+        return Ok(lucks);
     }
     let mut add = |after: &dyn Table, weight: f64, stream: &mut dyn Uniform| {
-        let Some(outcome) = after.playout(seating, stream)? else { return Ok(None) };
+        let outcome = after.playout(seating, stream)?;
+        let outcome = outcome.ok_or_else(|| Failed::Values(NoLuck::NoPlayouts(before.meta().id)))?;
         for (luck, [side, other]) in lucks.iter_mut().zip(pairs(seating)) {
             *luck += weight * compared(outcome.standing(side), outcome.standing(other));
         }
-        Ok(Some(()))
+        Ok::<(), Failed>(())
     };
     let mut came = before.fork();
     came.settle(drawn)?;
     for _ in 0..playouts {
-        if add(&*came, 1.0 / playouts as f64, stream)?.is_none() {
-            return Ok(None);
-        }
+        add(&*came, 1.0 / playouts as f64, stream)?;
     }
     let mut numbers = Vec::new();
     let all = possible.map_or(playouts, |count| playouts.next_multiple_of(count));
@@ -181,11 +231,83 @@ fn of_draw(
         }
         let mut could_come = before.fork();
         could_come.settle(&numbers)?;
-        if add(&*could_come, -1.0 / all as f64, stream)?.is_none() {
-            return Ok(None);
+        add(&*could_come, -1.0 / all as f64, stream)?;
+    }
+    Ok(lucks)
+}
+
+/// The luck of the first of two sides in a draw. At most `most` results are compared with the one that came, unless all are.
+fn by_values(
+    before: &dyn Table,
+    drawn: &[u32],
+    values: &mut dyn PositionValues,
+    most: u32,
+    stream: &mut dyn Uniform,
+) -> Result<Vec<f64>, Failed> {
+    let Turn::Draw(draw) = before.turn() else { return Ok(vec![0.0]) };
+    let most = u64::from(most.max(1));
+    let (mut results, is_complete) = results(draw, most, stream);
+    let came = match results.iter().position(|numbers| is_complete && numbers == drawn) {
+        Some(came) => came,
+        None => {
+            let place = stream.uniform(results.len() as u64 + 1) as usize;
+            results.insert(place, drawn.to_vec());
+            place
+        }
+    };
+    let mut value_of = Vec::new();
+    for numbers in &results {
+        value_of.push(after(before, numbers, values, most / results.len() as u64, stream)?);
+    }
+    let sum: f64 = value_of.iter().sum();
+    let mean = if is_complete {
+        sum / results.len() as f64
+    } else {
+        (sum - value_of[came]) / (results.len() - 1) as f64
+    };
+    Ok(vec![value_of[came] - mean])
+}
+
+/// The expected score of the first of two sides after these numbers: what follows at once is averaged over, if it has at most
+/// `most` results, and drawn otherwise.
+fn after(
+    before: &dyn Table,
+    numbers: &[u32],
+    values: &mut dyn PositionValues,
+    most: u64,
+    stream: &mut dyn Uniform,
+) -> Result<f64, Failed> {
+    let mut table = before.fork();
+    table.settle(numbers)?;
+    match table.turn() {
+        Turn::Over(outcome) => Ok(compared(outcome.standing(0), outcome.standing(1))),
+        Turn::Decide(_) => values.value(&mut *table).map_err(Failed::Values),
+        Turn::Draw(draw) => {
+            let (mut results, is_complete) = results(draw, most, stream);
+            if !is_complete {
+                results.truncate(1);
+            }
+            let mut sum = 0.0;
+            for numbers in &results {
+                sum += after(&*table, numbers, values, most / results.len() as u64, stream)?;
+            }
+            Ok(sum / results.len() as f64)
         }
     }
-    Ok(Some(lucks))
+}
+
+/// All results of a draw, if there are at most `most`; otherwise as many that are drawn, at least one.
+fn results(draw: Draw, most: u64, stream: &mut dyn Uniform) -> (Vec<Vec<u32>>, bool) {
+    let possible = possible(draw).filter(|&count| count <= most);
+    let result = |number| {
+        let mut numbers = Vec::new();
+        match possible {
+            Some(_) => nth(draw, number, &mut numbers),
+            None => Uniform::draw(&mut &mut *stream, draw, &mut numbers),
+        }
+        numbers
+    };
+    ((0..possible.unwrap_or(most.max(1))).map(result).collect(), possible.is_some())
 }
 
 /// How many results a draw can have, all with the same probability; `None` if they are not counted.

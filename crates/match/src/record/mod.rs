@@ -23,7 +23,7 @@ pub use line::{
     Accepted, BadLine, BotLine, BotsLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent,
     RecordedFault, lines,
 };
-pub use luck::{MatchLuck, NoLuck, PairLuck, luck};
+pub use luck::{MatchLuck, NoLuck, PairLuck, PositionValues, Valuation, luck};
 pub use playback::{Note, Playback, Step};
 pub use public::{NotPrivateLines, PublicRecord, PublishedInfo, private_digests, private_seat, public};
 pub use replay::{
