@@ -11,6 +11,7 @@ mod estimates;
 mod fuzz;
 mod gate;
 mod ladder;
+mod luck;
 mod month;
 mod pairings;
 mod race;

@@ -46,7 +46,6 @@ fn equal_players_of_a_ladder_are_rarely_said_to_differ() {
 /// A ladder whose first player is an anchor at 0, and whose others are this much stronger on average. Returns the share of
 /// the intervals of the others that contain their strength after each number of matches, over all runs.
 fn covered_at(distance: f64, deviation: f64, players: usize, after: &[u64], runs: u32) -> Vec<f64> {
-    let rated_every = if is_long() { 25 } else { 100 };
     let mut covered = vec![0.0; after.len()];
     for run in 0..runs {
         let name = format!("anchor {distance} {players} {run}");
@@ -55,7 +54,7 @@ fn covered_at(distance: f64, deviation: f64, players: usize, after: &[u64], runs
         strengths.insert(0, 0.0);
         let mut ladder = Simulation::new(&name, (players / 4).max(1), strengths);
         ladder.known.anchors = [(Entrant(0), 0.0)].into();
-        ladder.rated_every = rated_every;
+        ladder.rated_every = 2 * players as u64;
         for (covered, &after) in covered.iter_mut().zip(after) {
             while ladder.played < after * players as u64 / 2 {
                 ladder.step();
@@ -74,8 +73,8 @@ fn the_intervals_of_a_ladder_contain_the_distance_to_its_anchor() {
     // The intervals of a run share the error of the distance: a run is one observation rather than as many as it has players.
     let (after, runs, least): (&[u64], u32, f64) =
         if is_long() { (&[16, 30, 100, 400], 40, 0.88) } else { (&[30], 6, 0.75) };
-    let fields = [(700.0, 20), (-700.0, 20), (-400.0, 50), (200.0, 20)];
-    for (distance, players) in fields.into_iter().take(if is_long() { 4 } else { 2 }) {
+    let fields = [(700.0, 20), (-700.0, 20), (400.0, 50), (-400.0, 50), (200.0, 20)];
+    for (distance, players) in fields.into_iter().take(if is_long() { 5 } else { 2 }) {
         let covered = covered_at(distance, 100.0, players, after, runs);
         println!(
             "{players} players {distance} Elo above the anchor: {covered:.3?} covered after {after:?} matches each"
@@ -139,9 +138,9 @@ fn even_field(name: &str, distance: f64, players: u32) -> Vec<f64> {
 fn the_intervals_of_a_ladder_contain_the_strengths_although_ratings_decide_who_meets() {
     let after: &[u64] = if is_long() { &[30, 100, 400] } else { &[30] };
     let least = if is_long() { 0.93 } else { 0.88 };
-    let narrow = covered("narrow", after, runs(4, 20), false, |name| normal_field(name, 150.0, 20));
+    let narrow = covered("narrow", after, runs(4, 100), false, |name| normal_field(name, 150.0, 20));
     println!("20 players with a deviation of 150 Elo: {narrow:.3?} covered after {after:?} matches each");
-    let wide = covered("wide", after, runs(1, 8), false, |name| even_field(name, 1950.0, 60));
+    let wide = covered("wide", after, runs(1, 20), false, |name| even_field(name, 1950.0, 60));
     println!("60 players over 1,950 Elo: {wide:.3?} covered after {after:?} matches each");
     assert!(narrow.iter().chain(&wide).all(|share| *share >= least), "{narrow:?} {wide:?}");
 }
@@ -149,7 +148,7 @@ fn the_intervals_of_a_ladder_contain_the_strengths_although_ratings_decide_who_m
 #[test]
 fn copies_of_matches_do_not_narrow_the_intervals_of_a_ladder() {
     let after: &[u64] = if is_long() { &[30, 100, 400] } else { &[100] };
-    let found = covered("copies", after, runs(4, 20), true, |name| normal_field(name, 150.0, 20));
+    let found = covered("copies", after, runs(4, 100), true, |name| normal_field(name, 150.0, 20));
     println!("20 deterministic players without openings: {found:.3?} covered after {after:?} matches each");
     // Each copy as a match of its own: 90%, 66% and 36%.
     assert!(found.iter().all(|share| *share >= 0.88), "{found:?}");
