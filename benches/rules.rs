@@ -159,6 +159,7 @@ fn collection(notation: &dyn Notation, games: usize) -> String {
             names: vec!["a".to_owned(), "b".to_owned()],
             options: options.unwrap_or_else(|error| unreachable!("that is JSON: {error}")),
             moves: Vec::new(),
+            notes: Vec::new(),
             ranks: None,
             ended: String::new(),
             tags: Default::default(),

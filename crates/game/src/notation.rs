@@ -49,12 +49,23 @@ pub struct Sheet {
     pub options: Box<RawValue>,
     /// The moves in order.
     pub moves: Vec<String>,
+    /// What else is known of the moves, in order; empty if nothing is.
+    pub notes: Vec<MoveNote>,
     /// The ranks of the seats; `None` when aborted.
     pub ranks: Option<Vec<u8>>,
     /// What ended the match, as text.
     pub ended: String,
     /// Where it belongs.
     pub tags: MatchTags,
+}
+
+/// What is known of a move besides its text. Openings and moves of the referee have nothing.
+#[derive(Clone, Debug, Default)]
+pub struct MoveNote {
+    /// The time that the bot took, in microseconds.
+    pub took_us: Option<u64>,
+    /// What the bot says of its search.
+    pub info: Option<Box<RawValue>>,
 }
 
 /// Where and when a match was played, as far as that is known. A record does not contain it.

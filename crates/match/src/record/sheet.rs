@@ -1,20 +1,30 @@
 //! Converts a record for export to other notations.
 
-use referee_game::{Catalog, MatchTags, Sheet};
+use referee_game::{Catalog, MAX_SEATS, MatchTags, MoveNote, Sheet};
+use serde_json::value::RawValue;
 
 use crate::record::replay::verify_each;
-use crate::record::{Difference, RecordEntry, RecordedEvent};
+use crate::record::{Difference, RecordEntry, RecordedAnswer, RecordedEvent};
 
 /// Verifies a record and returns the game's id and the moves.
 ///
 /// # Errors
 /// The differences found by [`crate::record::verify`].
 pub fn sheet(record: &[u8], catalog: &Catalog) -> Result<(String, Sheet), Vec<Difference>> {
-    let mut moves = Vec::new();
-    let (replayed, _, differences) = verify_each(record, catalog, |line| {
-        if let RecordEntry::Event { event: RecordedEvent::Move(moved), .. } = line.entry {
+    let (mut moves, mut notes) = (Vec::new(), Vec::new());
+    let mut answers: [Option<(String, MoveNote)>; MAX_SEATS] = Default::default();
+    let (replayed, _, differences) = verify_each(record, catalog, |line| match line.entry {
+        RecordEntry::Answer(RecordedAnswer { seat, text, took_us, info, .. }) => {
+            let note = MoveNote { took_us: Some(took_us), info: info.map(RawValue::to_owned) };
+            answers[seat.index()] = Some((text.into_owned(), note));
+        }
+        RecordEntry::Event { event: RecordedEvent::Move(moved), .. } => {
+            // After a fault, the move may be another one than that of the answer.
+            let answer = answers[moved.seat.index()].take().filter(|(text, _)| **text == *moved.text);
+            notes.push(answer.map(|(_, note)| note).unwrap_or_default());
             moves.push(moved.text.into_owned());
         }
+        _ => {}
     });
     let Some((replayed, ending)) = replayed
         .as_ref()
@@ -29,6 +39,7 @@ pub fn sheet(record: &[u8], catalog: &Catalog) -> Result<(String, Sheet), Vec<Di
         names: header.seats.iter().map(|seat| seat.name.clone()).collect(),
         options: header.options.clone(),
         moves,
+        notes,
         ranks: ending.ranks.clone(),
         ended: format!("{} ({})", ending.ended_by, ending.reason),
         tags: MatchTags::default(),

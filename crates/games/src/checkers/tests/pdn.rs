@@ -379,6 +379,7 @@ fn sheet(options: &str, moves: &[&str], ranks: Option<[u8; 2]>) -> Sheet {
         names: vec!["a \"b\" \\ c\nd".to_owned(), "wei\u{df}".to_owned()],
         options: RawValue::from_string(options.to_owned()).unwrap(),
         moves: moves.iter().map(|&text| text.to_owned()).collect(),
+        notes: Vec::new(),
         ranks: ranks.map(Vec::from),
         ended: "rules (no_moves)".to_owned(),
         tags: MatchTags::default(),
