@@ -10,6 +10,7 @@ use referee::game::{
     DrawOf, Game, Imagine, Known, Notation, Seating, Sheet, Turn, Uniform, Validity, Viewer, perft,
 };
 use referee::games::checkers::Checkers;
+use referee::games::chess::Chess;
 use referee::games::jeex::Jeex;
 use referee::games::keezen::Keezen;
 use referee::games::saxum::Saxum;
@@ -57,6 +58,13 @@ fn perft_9_with_move_lists(bencher: Bencher) {
     bencher.counter(ItemsCount::new(3_963_680u64)).bench_local(|| count(&position, 9, &mut lists));
 }
 
+/// Perft 5 of chess from the start: 4,865,609 leaves.
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn perft_5_of_chess_bulk(bencher: Bencher) {
+    let position: Chess = start(Chess::META.seatings[0]);
+    bencher.counter(ItemsCount::new(4_865_609u64)).bench(|| perft::perft(&position, 5));
+}
+
 /// A linear congruential generator: the random numbers of a match, which are HMACs, take longer than the rules.
 struct Fast(u64);
 
@@ -99,7 +107,7 @@ fn a_thousand_playouts<G: Game>(bencher: Bencher, seating: Seating) {
     });
 }
 
-#[divan::bench(types = [Checkers, Jeex, Saxum, XeQueo], sample_count = 10, sample_size = 1)]
+#[divan::bench(types = [Checkers, Chess, Jeex, Saxum, XeQueo], sample_count = 10, sample_size = 1)]
 fn random_playouts<G: Game>(bencher: Bencher) {
     a_thousand_playouts::<G>(bencher, G::META.seatings[0]);
 }

@@ -24,6 +24,7 @@ use crate::game::erased::{BoardText, Rules, RulesFailed, RulesWait, Table};
 use crate::game::json_scanner::JsonScanner;
 use crate::game::{Catalog, Seat, Turn, Viewer};
 use crate::games::checkers::Board;
+use crate::games::chess::Fen;
 use crate::program::{
     BadAnswer, Carrier, MOST_DEPTH, MOST_EVENT, MOST_VIEW, Manifest, ProgramRules, Restarts,
 };
@@ -124,14 +125,23 @@ pub fn pdn(data: &[u8]) {
     }
 }
 
-/// Reads a position. It is written as a FEN of the same position; a game that starts from it has legal moves.
+/// Reads a position of checkers and of chess. It is written as a FEN of the same position; a game that starts from it has
+/// legal moves.
 pub fn fen(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let Ok(board) = text.parse::<Board>() else { return };
-    let written = board.to_string();
-    assert_eq!(written.parse::<Board>().map(|board| board.to_string()), Ok(written.clone()));
-    let rules = crate::games::catalog().find("checkers").unwrap_or_else(|error| panic!("{error}"));
-    let options = serde_json::value::to_raw_value(&serde_json::json!({ "fen": written }));
+    if let Ok(board) = text.parse::<Board>() {
+        start_from(&board, "checkers", serde_json::json!({ "fen": board }));
+    }
+    if let Ok(fen) = text.parse::<Fen>() {
+        start_from(&fen, "chess", serde_json::json!({ "fen": fen, "variant": "chess960" }));
+    }
+}
+
+fn start_from<P: std::str::FromStr + std::fmt::Display>(position: &P, game: &str, options: Value) {
+    let written = position.to_string();
+    assert_eq!(written.parse::<P>().ok().map(|position| position.to_string()), Some(written));
+    let rules = crate::games::catalog().find(game).unwrap_or_else(|error| panic!("{error}"));
+    let options = serde_json::value::to_raw_value(&options);
     let options = options.unwrap_or_else(|error| panic!("{error}"));
     let Ok(mut table) = rules.open(&options, rules.meta().seatings[0]) else { return };
     let mut legal = Vec::new();

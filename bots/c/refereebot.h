@@ -186,6 +186,28 @@ bool referee_checkers_view_read(const cJSON *view, referee_checkers_view *read);
 bool referee_checkers_move_read(const char *text, referee_checkers_move *move);
 void referee_checkers_move_write(const referee_checkers_move *move, char text[REFEREE_MOVE_SIZE]);
 
+/* Chess: squares are a1 to h8; seat 0 is White. */
+typedef struct referee_chess_view {
+    referee_seats to_move;
+    const char *board; /* 64 letters, a8 to h8 first, then a7 to h7, to h1: those of FEN, . empty */
+    const char *fen;
+    int check_count;
+    const char *checks[2]; /* the squares of the pieces that give check */
+    int occurrences;       /* how often the position has occurred, including now */
+    const char *since_fen; /* after the last capture, move of a pawn or loss of a castling right */
+    const cJSON *since_moves; /* an array of the texts of the moves since then */
+} referee_chess_view;
+
+typedef struct referee_chess_move {
+    char start[3];
+    char target[3]; /* of castling the king's, in Chess960 the square of its rook */
+    char piece;     /* q, r, b or n; '\0' if the move is no promotion */
+} referee_chess_move;
+
+bool referee_chess_view_read(const cJSON *view, referee_chess_view *read);
+bool referee_chess_move_read(const char *text, referee_chess_move *move);
+void referee_chess_move_write(const referee_chess_move *move, char text[REFEREE_MOVE_SIZE]);
+
 /* Jeex: fields are a1 to e3 but for the centre c2; seat 0 is White. */
 typedef struct referee_jeex_stone {
     const char *field;

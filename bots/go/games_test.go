@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"refereebot/checkers"
+	"refereebot/chess"
 	"refereebot/jeex"
 	"refereebot/keezen"
 	"refereebot/saxum"
@@ -23,6 +24,7 @@ type game struct {
 
 var games = map[string]game{
 	"checkers": {func() any { return new(checkers.View) }, func(t string) (fmt.Stringer, error) { return checkers.ReadMove(t) }},
+	"chess":    {func() any { return new(chess.View) }, func(t string) (fmt.Stringer, error) { return chess.ReadMove(t) }},
 	"jeex":     {func() any { return new(jeex.View) }, func(t string) (fmt.Stringer, error) { return jeex.ReadMove(t) }},
 	"saxum":    {func() any { return new(saxum.View) }, func(t string) (fmt.Stringer, error) { return saxum.ReadMove(t) }},
 	"xe_queo":  {func() any { return new(xequeo.View) }, func(t string) (fmt.Stringer, error) { return xequeo.ReadMove(t) }},

@@ -18,12 +18,13 @@ use crate::runs::config::{OpeningBook, OpeningFileError, OpeningOrder, OpeningSo
 #[derive(Debug, Args)]
 pub(super) struct OpeningOptions {
     /// Start each match with this number of random moves, derived from its seed, in games that have openings
-    /// [default: 0, in `regress` 6 for checkers and 4 for jeex]; with --openings, cut each game of the file after this
+    /// [default: 0, in `regress` 6 for checkers, 8 for chess and 4 for jeex]; with --openings, cut each game of the file after this
     /// number of moves, and leave out games that are shorter or invalid until then; 0 uses whole games
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(opening::MAX_PLIES)))]
     opening_plies: Option<u32>,
     /// Start each match, with --mirror each set, with the next opening of this file; after the last, start again from
-    /// the first. `referee rules GAME` describes the formats: .pdn and .fen for checkers, .txt for jeex
+    /// the first. `referee rules GAME` describes the formats: .pdn and .fen for checkers, .pgn, .epd
+    /// and .fen for chess, .txt for jeex
     #[arg(long, value_name = "FILE")]
     openings: Option<PathBuf>,
     /// Begin with this opening of the order, counted from 1, for a run that continues where another one ended in a file

@@ -16,6 +16,7 @@ use crate::game::{Catalog, json};
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee perft checkers --depth 9
+  referee perft chess --depth 4 --divide
   referee perft checkers --depth 5 --divide --set fen=B:W18,24,27,28,K10,K15:B12,16,20,K22,K25,K29")]
 pub(super) struct Args {
     /// The game: see `referee games`; or the directory of a game

@@ -20,17 +20,18 @@ use crate::game::{Catalog, Checked, Flaw, Notation, Validity};
 use crate::record;
 use anyhow::Context as _;
 
-/// Verify records: seal, commitment, draws, legality, clocks, faults, result; and PDN files of checkers
+/// Verify records: seal, commitment, draws, legality, clocks, faults, result; PDN files of checkers, PGN files of chess
 ///
 /// Every record is replayed through the rules. Differences are printed with match, turn and line; the exit code is
 /// then 1. Files that are compressed with gzip are decompressed. A page of a match on a tournament's site contains its
 /// record, and counts as one.
 ///
 /// A file with the extension .pdn, or one that is neither named .jsonl nor starts with a brace, is a collection of
-/// games in PDN (`referee rules checkers` describes the accepted notation). Every move must be legal, and the results
+/// games in PDN, and one with the extension .pgn a collection in PGN (`referee rules checkers` and `referee rules chess`
+/// describe the accepted notation). Every move must be legal, and the results
 /// must agree with each other and with the end of the game. Errors are printed with game, ply and line. Unambiguous
 /// deviations from the notation, such as `10x14` for a plain move, are counted as remarks; --strict rejects them.
-/// Games of other game types are skipped.
+/// Games of other game types and variants are skipped.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee verify records
@@ -40,10 +41,10 @@ use anyhow::Context as _;
   referee verify public/matches/m1.html
   referee verify public/m1.jsonl --private owners/m1.seat0.jsonl
   referee verify records --game examples/games/connect_four
-  referee verify games.pdn
+  referee verify games.pgn
   referee verify games.pdn --strict")]
 pub(super) struct Args {
-    /// Records, PDN files, packs of a league, or directories of them; up to 1 GiB each, and compressed ones up to 100 times
+    /// Records, PDN and PGN files, packs of a league, or directories of them; up to 1 GiB each, and compressed ones up to 100 times
     /// their size
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -103,7 +104,7 @@ impl fmt::Display for VerifyLine<'_> {
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let catalog = &args.replay.catalog(catalog)?;
-    let files = expand(&args.files, &["jsonl", "html", "pdn"])?;
+    let files = expand(&args.files, &["jsonl", "html", "pdn", "pgn"])?;
     let out = Screen(TolerantStdout::new());
     let mut printer = VerifyPrinter {
         out,

@@ -53,7 +53,7 @@ fn the_sample_bots_in_python_pass() {
 
 #[test]
 fn a_bot_passes_in_a_single_game() {
-    for game in ["checkers", "jeex", "keezen", "saxum", "xe_queo"] {
+    for game in ["checkers", "chess", "jeex", "keezen", "saxum", "xe_queo"] {
         // With the limits that a user gets.
         let ended = referee(["check", game, &sample("python/random_bot.py"), "--json"]).with_code(0);
         assert_eq!(findings(&ended), [""; 0], "{game}");

@@ -173,14 +173,14 @@ fn bash_completes_subcommands_options_and_values() {
     assert_eq!(complete(&["ver"]), ["verify"]);
     assert_eq!(complete(&["verify", "--js"]), ["--json"]);
     assert_eq!(complete(&["play", "--log-format", ""]), ["text", "json"]);
-    let games = ["checkers", "jeex", "keezen", "saxum", "xe_queo"];
+    let games = ["checkers", "chess", "jeex", "keezen", "saxum", "xe_queo"];
     for words in
         [&["play", ""][..], &["check", ""], &["regress", ""], &["rules", ""], &["mcp", ""], &["perft", ""]]
     {
         let all = complete(words);
         assert!(games.iter().all(|game| all.contains(&(*game).to_owned())), "{words:?}: {all:?}");
     }
-    assert_eq!(complete(&["human", "ch"]), ["checkers"]);
+    assert_eq!(complete(&["human", "ch"]), ["checkers", "chess"]);
     let all = complete(&[""]);
     assert!(SUBCOMMANDS.iter().all(|subcommand| all.contains(&(*subcommand).to_owned())), "{all:?}");
 }
@@ -349,7 +349,7 @@ fn every_usage_error_names_the_problem_and_the_remedy() {
         (vec!["stdio", "checkers"], vec!["required arguments were not provided", "--matches <N>"]),
         (vec!["stdio", "--matches", "3"], vec!["required arguments were not provided", "<GAME>"]),
         (vec!["stdio", "--seats", "2"], vec!["required arguments were not provided", "<GAME>"]),
-        (vec!["stdio", "chess", "-n", "1"], vec!["unknown game `chess`; available: checkers"]),
+        (vec!["stdio", "ludo", "-n", "1"], vec!["unknown game `ludo`; available: checkers"]),
         (
             vec!["stdio", "checkers", "-n", "1", "--seats", "3"],
             vec!["checkers is played with 2 seats, not 3"],

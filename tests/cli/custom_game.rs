@@ -34,7 +34,7 @@ fn records_of_a_custom_game_verify_only_with_the_game() {
 fn a_custom_game_is_listed_and_documented() {
     let listed = program(["games", "--json"]).done().all("game");
     let ids: Vec<&str> = listed.iter().filter_map(|game| game["id"].as_str()).collect();
-    assert_eq!(ids, ["checkers", "jeex", "keezen", "saxum", "tic_tac_toe", "xe_queo"]);
+    assert_eq!(ids, ["checkers", "chess", "jeex", "keezen", "saxum", "tic_tac_toe", "xe_queo"]);
     assert!(program(["rules", "tic_tac_toe"]).done().stdout.starts_with("# Tic-tac-toe"));
 }
 

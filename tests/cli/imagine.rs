@@ -226,7 +226,7 @@ fn requests_that_cannot_be_answered_are_rejected_with_the_reason() {
             "unknown_position",
             "position 4000000000",
         ),
-        (with("game", json!("chess")), "bad_setup", "unknown game `chess`"),
+        (with("game", json!("ludo")), "bad_setup", "unknown game `ludo`"),
         (with("rules", json!(2)), "bad_setup", "checkers has version 1 of its rules here, not 2"),
         (with("seats", json!(3)), "bad_setup", "played with 2 seats, not 3"),
         (with("seat", json!(2)), "bad_setup", "seat 2: the match has 2 seats"),
@@ -469,6 +469,7 @@ macro_rules! monte_carlo {
 // 97% with 1000, each in 400 matches or more.
 monte_carlo! {
     checkers: 30 or 100 playouts, 10 matches;
+    chess: 6 or 60 playouts, 1 matches;
     jeex: 100 or 100 playouts, 10 matches;
     keezen: 25 or 200 playouts, 5 matches;
     saxum: 30 or 1000 playouts, 10 matches;

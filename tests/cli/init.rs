@@ -136,6 +136,6 @@ fn new_files_never_replace_others() {
     }
     assert_eq!(folder.read("file"), "kept");
     referee(["init", "bot", "-l", "c", &folder.text("file")]).with_code(5).says(&["file: "]);
-    referee(["init", "tournament", &folder.text("new"), "--game", "chess"]).with_code(2).says(&["chess"]);
+    referee(["init", "tournament", &folder.text("new"), "--game", "ludo"]).with_code(2).says(&["ludo"]);
     assert!(!folder.path("new").exists());
 }

@@ -65,6 +65,7 @@ mod owners;
 mod packages;
 mod pause;
 mod pdn;
+mod pgn;
 mod pipes;
 mod play;
 mod previews;

@@ -121,7 +121,7 @@ fn an_agent_that_thinks_too_long_is_told_so() {
 
 #[test]
 fn wrong_arguments_are_usage_errors() {
-    referee(["mcp", "chess", "bot"]).with_code(2).says(&["unknown game `chess`"]);
+    referee(["mcp", "ludo", "bot"]).with_code(2).says(&["unknown game `ludo`"]);
     referee(["mcp", "checkers", "bot", "--seat", "2"]).with_code(2).says(&["--seat 2: the seats are 0 to 1"]);
     referee(["mcp", "checkers", "a", "b"]).with_code(2).says(&["the agent and 2 bots"]);
     referee(["mcp", "checkers", "/no/bot"]).with_code(5).says(&["/no/bot"]);

@@ -34,7 +34,7 @@ fn reveal(record: &[Value]) -> &Value {
 
 #[test]
 fn a_bot_sees_the_opening_before_its_first_turn() {
-    for game in ["checkers", "jeex"] {
+    for game in ["checkers", "chess", "jeex"] {
         let folder = Folder::new();
         let (a, b) = (folder.bot("a", TELLS_ALL), folder.bot("b", TELLS_ALL));
         let records = folder.text("records");

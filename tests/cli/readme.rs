@@ -95,6 +95,7 @@ fn every_command_of_the_readme_and_the_guide_works() {
         fs::set_permissions(folder.write(bot, script), Permissions::from_mode(0o700)).expect("its own file");
     }
     folder.write("book.pdn", "1. 11-15 *\n\n1. 9-14 *\n\n1. 10-15 *\n");
+    folder.write("book.pgn", "1. e4 *\n\n1. d4 *\n\n1. c4 *\n");
     folder.write_secret("workers.token", format!("one={}", "0".repeat(64)));
     let run = |line: &str| {
         // The ports may be in use, nothing may listen beyond this machine, and a few matches are enough.

@@ -119,7 +119,7 @@ fn a_resealed_change_is_detected_by_the_rules() {
         ("faults", changed(record, result, "{\"illegal_move\":1}", "{}"), result, "illegal_move"),
         ("decisions", changed(record, result, "\"decisions\":", "\"decisions\":1"), result, "decisions"),
         ("the clock", changed(record, 1, "\"bank_ms\":60000", "\"bank_ms\":-1"), 1, "integer `-1`"),
-        ("a game", changed(record, 1, "\"checkers\"", "\"chess\""), 1, "unknown game `chess`"),
+        ("a game", changed(record, 1, "\"checkers\"", "\"ludo\""), 1, "unknown game `ludo`"),
         ("the rules version", changed(record, 1, "\"rules\":1", "\"rules\":2"), 1, "rules version 2"),
         ("the format", changed(record, 1, "\"format\":2", "\"format\":9"), 1, "record format 9"),
         ("the policy", changed(record, 1, "\"retry=1\"", "\"forfeit\""), second - 1, "result"),
@@ -410,6 +410,7 @@ fn kept_records_verify_and_export() {
     let summary = referee(["verify", text]).done().stdout;
     assert!(summary.contains(&format!("{count} records, 0 differ")), "{summary}");
     referee(["export", &format!("{text}/checkers.jsonl"), "--pdn"]).done();
+    referee(["export", &format!("{text}/chess.jsonl"), "--pgn"]).done();
     let (mut games, mut faults, mut kinds) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for name in crate::common::files(&folder) {
         for line in std::fs::read_to_string(folder.join(name)).expect("a record").lines() {
@@ -424,7 +425,7 @@ fn kept_records_verify_and_export() {
         }
     }
     let listed = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-    assert_eq!(listed(&games), "checkers jeex keezen saxum xe_queo");
+    assert_eq!(listed(&games), "checkers chess jeex keezen saxum xe_queo");
     assert_eq!(
         listed(&faults),
         "disconnected exited illegal_move line_too_long malformed no_start protocol stalled timeout"

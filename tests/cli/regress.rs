@@ -162,10 +162,10 @@ fn illegal_moves_after_the_same_moves_count_each_time() {
 }
 
 #[test]
-fn checkers_and_jeex_start_with_shared_random_moves_by_default() {
+fn games_with_openings_start_with_shared_random_moves_by_default() {
     let folder = Folder::new();
     let bot = folder.plain_bot("plain");
-    for (game, plies) in [("checkers", 6), ("jeex", 4)] {
+    for (game, plies) in [("checkers", 6), ("chess", 8), ("jeex", 4)] {
         let records = folder.text(game);
         let more = ["--fixed", "2", "--record", &records, "--json"];
         let verdict = regress(game, &bot, &bot, &more).with_code(PASSED).one("verdict");

@@ -47,6 +47,7 @@ fn described(svg: &str) -> (String, usize) {
 fn every_game_has_pictures_of_its_positions() {
     for (game, seats) in [
         ("checkers", 2),
+        ("chess", 2),
         ("jeex", 2),
         ("saxum", 2),
         ("xe_queo", 2),
@@ -94,7 +95,15 @@ fn a_picture_shows_the_position_after_the_move_of_its_number() {
 #[test]
 fn the_page_of_every_game_works_in_a_browser() {
     let folder = Folder::new();
-    let games = [("checkers", 2), ("jeex", 2), ("saxum", 2), ("xe_queo", 2), ("keezen", 4), ("keezen", 6)];
+    let games = [
+        ("checkers", 2),
+        ("chess", 2),
+        ("jeex", 2),
+        ("saxum", 2),
+        ("xe_queo", 2),
+        ("keezen", 4),
+        ("keezen", 6),
+    ];
     browse(&games.map(|(game, seats)| {
         let more: &[&str] = if game == "xe_queo" { &[] } else { &["--set", "turn_limit=40"] };
         let record = played(&folder, game, seats, more);

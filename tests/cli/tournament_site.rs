@@ -201,6 +201,7 @@ fn the_page_of_a_match_is_small() {
     // of Keezenspel has hundreds of moves and as many views as seats.
     for (game, seats, entrants, most) in [
         ("checkers", 2, 2, 11_400),
+        ("chess", 2, 2, 18_900),
         ("jeex", 2, 2, 8_300),
         ("saxum", 2, 2, 16_400),
         ("xe_queo", 2, 2, 11_900),

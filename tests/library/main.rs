@@ -1,10 +1,11 @@
 //! The library without its shell: the direction of its imports, the documented properties of schedules, ratings and
-//! strength tests, and the JSON Schemas of the games.
+//! strength tests, the JSON Schemas of the games, and chess beside another program.
 
 mod amounts;
 mod architecture;
 mod books;
 mod byes;
+mod chess;
 mod elo;
 mod estimates;
 #[cfg(feature = "fuzzing")]

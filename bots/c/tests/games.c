@@ -48,6 +48,18 @@ static cJSON *checkers_move(const char *text, char *written) {
     return read;
 }
 
+static cJSON *chess_move(const char *text, char *written) {
+    referee_chess_move move;
+    if (!referee_chess_move_read(text, &move)) return NULL;
+    referee_chess_move_write(&move, written);
+    const char piece[] = {move.piece, '\0'};
+    cJSON *read = object_of(move.piece ? "promote" : "move");
+    add(read, "start", move.start);
+    add(read, "target", move.target);
+    add(read, "piece", piece);
+    return read;
+}
+
 static cJSON *jeex_move(const char *text, char *written) {
     static const char *const kinds[] = {"place", "rotate", "capture", "claim"};
     referee_jeex_move move;
@@ -109,6 +121,21 @@ static cJSON *checkers_view(const cJSON *view) {
     add(read, "board", v.board);
     add(read, "fen", v.fen);
     cJSON_AddNumberToObject(read, "quiet_plies", v.quiet_plies);
+    return read;
+}
+
+static cJSON *chess_view(const cJSON *view) {
+    referee_chess_view v;
+    if (!referee_chess_view_read(view, &v)) return NULL;
+    cJSON *read = cJSON_CreateObject();
+    add_numbers(read, "to_move", v.to_move.seat, v.to_move.count);
+    add(read, "board", v.board);
+    add(read, "fen", v.fen);
+    add_texts(read, "checks", v.checks, v.check_count);
+    cJSON_AddNumberToObject(read, "occurrences", v.occurrences);
+    cJSON *since = cJSON_AddObjectToObject(read, "since");
+    add(since, "fen", v.since_fen);
+    cJSON_AddItemToObject(since, "moves", cJSON_Duplicate(v.since_moves, true));
     return read;
 }
 
@@ -211,8 +238,8 @@ static const struct game {
     cJSON *(*move)(const char *text, char *written);
     cJSON *(*view)(const cJSON *view);
 } games[] = {
-    {"checkers", checkers_move, checkers_view}, {"jeex", jeex_move, jeex_view},       {"saxum", saxum_move, saxum_view},
-    {"xe_queo", xe_queo_move, xe_queo_view},    {"keezen", keezen_move, keezen_view},
+    {"checkers", checkers_move, checkers_view}, {"chess", chess_move, chess_view},       {"jeex", jeex_move, jeex_view},
+    {"saxum", saxum_move, saxum_view},          {"xe_queo", xe_queo_move, xe_queo_view}, {"keezen", keezen_move, keezen_view},
 };
 
 static void test_move(const struct game *game, const cJSON *vector) {

@@ -197,8 +197,8 @@ class Processes(unittest.TestCase):
 
 class Refusals(WithReferee):
     def test_a_game_that_does_not_exist_is_refused(self) -> None:
-        with self.assertRaisesRegex(ValueError, "'chess' is no game here"):
-            env("chess", referee=self.referee)
+        with self.assertRaisesRegex(ValueError, "'ludo' is no game here"):
+            env("ludo", referee=self.referee)
 
     def test_a_number_of_seats_that_the_game_has_not_is_refused(self) -> None:
         with self.assertRaisesRegex(ValueError, "saxum has 2 seats, not 3"):

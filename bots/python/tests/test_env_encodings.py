@@ -53,6 +53,32 @@ class Checkers(unittest.TestCase):
         self.assertEqual(checkers.words[0]["1-5"], checkers.words[1]["32-28"])
 
 
+class Chess(unittest.TestCase):
+    def test_each_field_is_where_the_table_says(self) -> None:
+        chess = encoding("chess")
+        board = "r...k..r" + "." * 16 + "Pp......" + "." * 24 + ".R.RK..."
+        fen = "r3k2r/8/8/Pp6/8/8/8/1R1RK3 w Bkq b6 25 40"
+        seen = []
+        for seat in range(2):
+            out = np.zeros(chess.shape, np.float32)
+            chess.write(out, {"board": board, "fen": fen, "occurrences": 2}, seat, (chess.words[seat]["a5b6"]))
+            seen.append(out)
+        white, black = seen
+        self.assertEqual([white[0, 4, 5], white[4, 0, 0], white[4, 1, 6], white[7, 0, 9]], [1] * 4)
+        self.assertEqual([black[0, 4, 5], black[3, 1, 0], black[3, 0, 6], black[7, 1, 9]], [1] * 4)
+        self.assertEqual(np.argwhere(white[..., 12]).tolist(), [[0, 1], [7, 0], [7, 7]])
+        self.assertEqual(np.argwhere(black[..., 12]).tolist(), [[0, 0], [0, 7], [7, 1]])
+        self.assertEqual(np.argwhere(white[..., 13]).tolist(), [[5, 1]])
+        self.assertEqual([white[3, 3, 14], white[3, 3, 15]], [0.5, 0.25])
+        self.assertEqual([white[4, 0, 16], white[5, 1, 17], black[3, 0, 16], black[2, 1, 17]], [1] * 4)
+
+    def test_a_move_is_its_squares_and_the_piece_of_a_promotion(self) -> None:
+        words = encoding("chess").words
+        self.assertEqual(words[0]["e2e4"], (12, 28))
+        self.assertEqual(words[1]["e7e5"], (12, 28))
+        self.assertEqual(words[1]["a2b1q"], (48, 57, 67))
+
+
 class Keezen(unittest.TestCase):
     VIEW = {
         "pawns": [

@@ -21,6 +21,7 @@ from referee_bot.env.picture import picture
 # Half of the sizes of scenes, as README.md has them.
 SIZES = {
     ("checkers", 2): (430, 430, 3),
+    ("chess", 2): (430, 430, 3),
     ("jeex", 2): (440, 500, 3),
     ("keezen", 2): (500, 500, 3),
     ("keezen", 4): (500, 500, 3),

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::str::FromStr;
 
-use referee_bot::games::{checkers, jeex, keezen, saxum, xe_queo};
+use referee_bot::games::{checkers, chess, jeex, keezen, saxum, xe_queo};
 use referee_bot::serde_json::{self, Value, json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,6 +30,14 @@ fn moves_match_the_vectors() {
             "checkers" => read(text, |said| match said {
                 checkers::Move::Step(path) => json!({ "kind": "step", "path": path }),
                 checkers::Move::Capture(path) => json!({ "kind": "capture", "path": path }),
+            }),
+            "chess" => read(text, |said| match said {
+                chess::Move::Move(start, target) => {
+                    json!({ "kind": "move", "start": start, "target": target })
+                }
+                chess::Move::Promote(start, target, piece) => {
+                    json!({ "kind": "promote", "start": start, "target": target, "piece": piece })
+                }
             }),
             "jeex" => read(text, |said| match said {
                 jeex::Move::Place(at, facing) => json!({ "kind": "place", "field": at, "direction": facing }),
@@ -85,6 +93,7 @@ fn views_survive_a_round_trip() {
         let view = &vector["view"];
         let again = match vector["game"].as_str().expect("text") {
             "checkers" => again::<checkers::View>(view),
+            "chess" => again::<chess::View>(view),
             "jeex" => again::<jeex::View>(view),
             "saxum" => again::<saxum::View>(view),
             "xe_queo" => again::<xe_queo::View>(view),

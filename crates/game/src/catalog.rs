@@ -14,7 +14,7 @@ use crate::notation::Notation;
 ///
 /// let catalog = Catalog::empty().with::<Jeex>();
 /// assert_eq!(catalog.find("jeex")?.meta().title, "Jeex");
-/// assert!(catalog.find("chess").unwrap_err().to_string().starts_with("unknown game `chess`; available: jeex, "));
+/// assert!(catalog.find("ludo").unwrap_err().to_string().starts_with("unknown game `ludo`; available: jeex, "));
 /// # Ok::<(), referee_game::UnknownGame>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -38,6 +38,7 @@ pub trait Visitor {
 
 games! {
     checkers::Checkers,
+    chess::Chess,
     jeex::Jeex,
     keezen::Keezen,
     saxum::Saxum,

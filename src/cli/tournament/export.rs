@@ -22,8 +22,8 @@ use crate::store::{MatchRow, Results};
 /// Export the matches of a tournament to a format that other programs read
 ///
 /// csv has one row and json one object per attempt at a match, including aborted ones: the entrants, the round, the
-/// time, the result, and the record. text has tags and the moves of each match, as PGN for chess; pdn is PDN, for
-/// checkers. Both are generated from the records, which are verified first: a record with errors is rejected, the
+/// time, the result, and the record. text has tags and the moves of each match, for every game; pdn is PDN, for
+/// checkers, and pgn is PGN, for chess. These are generated from the records, which are verified first: a record with errors is rejected, the
 /// errors are printed to standard error, the exit code is 1, and the other records are still exported. They omit
 /// matches without a record and those of incomplete sets, whose records would reveal the deal; standard error has
 /// their number.
@@ -51,8 +51,10 @@ enum ExportFormat {
     Json,
     /// Tags and moves of each match
     Text,
-    /// PDN
+    /// PDN, for checkers
     Pdn,
+    /// PGN, for chess
+    Pgn,
 }
 
 pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
@@ -80,13 +82,15 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
             }
             None => Ok(()),
         })?,
-        ExportFormat::Pdn => {
-            let pdn = pdn(&about.game, games)?;
+        format @ (ExportFormat::Pdn | ExportFormat::Pgn) => {
+            let name = if format == ExportFormat::Pgn { "PGN" } else { "PDN" };
+            let notation = notation(name, &about.game, games)?;
             each(&args.folder, &db, |row| {
                 let Some(sheet) = records.sheet(row)? else { return Ok(()) };
                 let sheet = Sheet { tags: matches.tags(&about, row), ..sheet };
                 let mut text = String::new();
-                pdn.write(&sheet, &mut text)
+                notation
+                    .write(&sheet, &mut text)
                     .map_err(|what| Failure::cannot_run(format!("{}: {what}", row.id)))?;
                 out.add(text.as_bytes())
             })?;
@@ -96,10 +100,12 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     Ok(records.into_exit())
 }
 
-fn pdn(game: &str, games: &KnownGames) -> Result<&'static dyn Notation, Failure> {
+fn notation(name: &str, game: &str, games: &KnownGames) -> Result<&'static dyn Notation, Failure> {
     let notation = games.catalog().find(game).ok().and_then(|rules| rules.notation());
-    let pdn = notation.filter(|notation| notation.name() == "PDN");
-    pdn.ok_or_else(|| Failure::usage(format!("--format pdn: {game} has no PDN notation")))
+    notation.filter(|notation| notation.name() == name).ok_or_else(|| {
+        let format = name.to_ascii_lowercase();
+        Failure::usage(format!("--format {format}: {game} has no {name} notation"))
+    })
 }
 
 /// Writes every attempt at a match, up to the first error.

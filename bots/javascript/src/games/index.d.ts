@@ -1,4 +1,5 @@
 export * as checkers from "./checkers.js";
+export * as chess from "./chess.js";
 export * as jeex from "./jeex.js";
 export * as keezen from "./keezen.js";
 export * as saxum from "./saxum.js";

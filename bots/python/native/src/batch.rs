@@ -10,7 +10,7 @@ use referee_game::{Seating, hex};
 use serde_json::value::RawValue;
 
 use crate::encodings::{
-    CheckersEncoding, Encoding, JeexEncoding, KeezenEncoding, SaxumEncoding, XeQueoEncoding,
+    CheckersEncoding, ChessEncoding, Encoding, JeexEncoding, KeezenEncoding, SaxumEncoding, XeQueoEncoding,
 };
 use crate::matches::{Arrays, End, Matches, MatchesOf, Refusal, Snapshot};
 
@@ -65,6 +65,7 @@ impl Batch {
         rules.open(&given, seating).map_err(wrong)?;
         let matches = match game {
             "checkers" => of::<CheckersEncoding>(options, seating, size)?,
+            "chess" => of::<ChessEncoding>(options, seating, size)?,
             "jeex" => of::<JeexEncoding>(options, seating, size)?,
             "keezen" => of::<KeezenEncoding>(options, seating, size)?,
             "saxum" => of::<SaxumEncoding>(options, seating, size)?,

@@ -1,4 +1,4 @@
-"""The five games: for each the view as a value, and the texts of its moves both ways.
+"""The six games: for each the view as a value, and the texts of its moves both ways.
 
     from referee_bot.games import saxum
 
@@ -6,6 +6,6 @@
     moves = {text: saxum.read_move(text) for text in turn.legal}
 """
 
-from . import checkers, jeex, keezen, saxum, xe_queo
+from . import checkers, chess, jeex, keezen, saxum, xe_queo
 
-__all__ = ["checkers", "jeex", "keezen", "saxum", "xe_queo"]
+__all__ = ["checkers", "chess", "jeex", "keezen", "saxum", "xe_queo"]

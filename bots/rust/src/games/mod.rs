@@ -1,4 +1,4 @@
-//! Typed views of the five games, and parsing and formatting of their moves.
+//! Typed views of the six games, and parsing and formatting of their moves.
 //!
 //! ```
 //! use referee_bot::games::saxum;
@@ -12,6 +12,7 @@
 //! In a bot `turn.view::<saxum::View>()` is the position, and each of `turn.legal()` can be parsed into a `saxum::Move`.
 
 pub mod checkers;
+pub mod chess;
 pub mod jeex;
 pub mod keezen;
 pub mod saxum;

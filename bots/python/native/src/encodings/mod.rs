@@ -3,6 +3,7 @@
 //! `tests/test_env_native.py` compares every number of both over thousands of positions.
 
 mod checkers;
+mod chess;
 mod jeex;
 mod keezen;
 mod saxum;
@@ -11,6 +12,7 @@ mod xe_queo;
 use referee_game::{Game, Seat, Seating};
 
 pub(crate) use self::checkers::CheckersEncoding;
+pub(crate) use self::chess::ChessEncoding;
 pub(crate) use self::jeex::JeexEncoding;
 pub(crate) use self::keezen::KeezenEncoding;
 pub(crate) use self::saxum::SaxumEncoding;

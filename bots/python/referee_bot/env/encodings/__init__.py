@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Callable, Union
 
 from .checkers import Checkers
+from .chess import Chess
 from .directory import GameDirectory
 from .encoding import Encoding, Observation
 from .jeex import Jeex
@@ -14,6 +15,7 @@ from .xe_queo import XeQueo
 
 _MAKE: dict[str, Callable[[int], Encoding]] = {
     "checkers": lambda seats: Checkers(),
+    "chess": lambda seats: Chess(),
     "jeex": lambda seats: Jeex(),
     "keezen": Keezen,
     "saxum": lambda seats: Saxum(),

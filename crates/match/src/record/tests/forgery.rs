@@ -189,7 +189,7 @@ fn a_changed_set_up_is_detected() {
     let text = String::from_utf8(record).unwrap();
     for (says, instead, in_words) in [
         ("\"format\":2", "\"format\":3", "record format 3"),
-        ("\"game\":\"checkers\"", "\"game\":\"chess\"", "unknown game `chess`"),
+        ("\"game\":\"checkers\"", "\"game\":\"ludo\"", "unknown game `ludo`"),
         ("\"rules\":1", "\"rules\":2", "rules version 2"),
         ("\"draw_plies\":50,", "", "not complete"),
         ("\"draw_plies\":50", "\"draw_plies\":0,\"more\":1", "more"),

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import refereebot.games.Checkers;
+import refereebot.games.Chess;
 import refereebot.games.Jeex;
 import refereebot.games.Keezen;
 import refereebot.games.Saxum;
@@ -26,6 +27,7 @@ class GamesTest {
 
     private static final Map<String, Game> GAMES = Map.of(
             "checkers", new Game(Checkers.View.class, Checkers::read),
+            "chess", new Game(Chess.View.class, Chess::read),
             "jeex", new Game(Jeex.View.class, Jeex::read),
             "saxum", new Game(Saxum.View.class, Saxum::read),
             "xe_queo", new Game(XeQueo.View.class, XeQueo::read),

@@ -1,0 +1,123 @@
+//! Writes a match as PGN.
+
+use cozy_chess::Color;
+use cozy_chess::util::display_san_move;
+use serde::Deserialize;
+
+use super::super::{BadMove, Fen, Move, Options, Variant, on_board, seat};
+use super::Score;
+use referee_game::notation::{MoveNote, NotWritable, tag};
+use referee_game::{Seat, Sheet};
+
+/// Maximum length of a line of moves, in characters.
+const WIDTH: usize = 80;
+
+/// Appends a match and an empty line. Data without a PGN equivalent, such as faults and options, is only in the record.
+pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
+    let options: Options = serde_json::from_str(sheet.options.get())?;
+    let score = match sheet.ranks.as_deref() {
+        None => Score::Open,
+        Some([white, black]) if white < black => Score::Won(Color::White),
+        Some([white, black]) if white > black => Score::Won(Color::Black),
+        Some(_) => Score::Draw,
+    };
+    let player = |color: Color| sheet.names.get(seat(color).index()).map_or("?", String::as_str);
+    let tags = &sheet.tags;
+    tag(out, "Event", tags.event.as_deref().unwrap_or("?"));
+    tag(out, "Site", tags.site.as_deref().unwrap_or("?"));
+    tag(out, "Date", tags.date.as_deref().unwrap_or("????.??.??"));
+    tag(out, "Round", tags.round.as_deref().unwrap_or(&sheet.match_id));
+    tag(out, "White", player(Color::White));
+    tag(out, "Black", player(Color::Black));
+    tag(out, "Result", score.text());
+    let is_usual = options.variant == Variant::Standard;
+    if !is_usual {
+        tag(out, "Variant", "Chess960");
+    }
+    if !is_usual || options.fen != Fen::default() {
+        tag(out, "SetUp", "1");
+        tag(out, "FEN", &options.fen.to_string());
+    }
+    tag(out, "PlyCount", &sheet.moves.len().to_string());
+    tag(out, "Termination", termination(&sheet.ended));
+    out.push('\n');
+    moves(options.fen, sheet, score, out)?;
+    out.push_str("\n\n");
+    Ok(())
+}
+
+/// The word of PGN's standard for what ended the match.
+fn termination(ended: &str) -> &'static str {
+    match ended {
+        "fault (timeout)" | "fault (no_start)" => "time forfeit",
+        "fault (disconnected)" | "fault (exited)" | "fault (stalled)" => "abandoned",
+        ended if ended.starts_with("aborted") => "unterminated",
+        ended if ended.starts_with("fault") => "rules infraction",
+        _ => "normal",
+    }
+}
+
+fn moves(start: Fen, sheet: &Sheet, score: Score, out: &mut String) -> Result<(), NotWritable> {
+    let mut column = 0;
+    let mut add = |word: &str| {
+        if column > 0 {
+            let breaks = column + 1 + word.len() > WIDTH;
+            out.push(if breaks { '\n' } else { ' ' });
+            column = if breaks { 0 } else { column + 1 };
+        }
+        out.push_str(word);
+        column += word.len();
+    };
+    let Fen { mut board, .. } = start;
+    let mut after_comment = true;
+    let mut notes = sheet.notes.iter();
+    for text in &sheet.moves {
+        let mv: Move = text
+            .parse()
+            .map_err(|why: BadMove| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
+        let legal = Some(on_board(&board, mv)).filter(|mv| board.is_legal(*mv));
+        let Some(mv) = legal else {
+            let position = Fen { board, quiet_plies: 0 }.to_string();
+            return Err(NotWritable::Illegal { text: text.clone(), position });
+        };
+        let mover = board.side_to_move();
+        // Black's move has a number if something stands between it and White's.
+        match mover {
+            Color::White => add(&format!("{}.", board.fullmove_number())),
+            Color::Black if after_comment => add(&format!("{}...", board.fullmove_number())),
+            Color::Black => {}
+        }
+        add(&display_san_move(&board, mv).to_string());
+        let comment = notes.next().and_then(|note| comment(note, seat(mover)));
+        after_comment = comment.is_some();
+        // A comment may be broken between its words.
+        comment.iter().flat_map(|comment| comment.split(' ')).for_each(&mut add);
+        board.play_unchecked(mv);
+    }
+    if board.status() != cozy_chess::GameStatus::Won || score != Score::Won(!board.side_to_move()) {
+        format!("{{{}}}", sheet.ended.replace('}', "")).split(' ').for_each(&mut add);
+    }
+    add(score.text());
+    Ok(())
+}
+
+/// What a bot says of its move, as engines' programs write it: `{+0.34/18 1.200s}`, which is the score in pawns for the
+/// mover, the depth, and the time. Without score or depth it is the time alone.
+fn comment(note: &MoveNote, mover: Seat) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Info {
+        /// Centipawns.
+        score: f64,
+        score_side: Option<u8>,
+        depth: u32,
+    }
+    let seconds = format!("{:.3}s", note.took_us? as f64 / 1e6);
+    let info = note.info.as_ref().and_then(|info| serde_json::from_str::<Info>(info.get()).ok());
+    Some(match info {
+        None => format!("{{{seconds}}}"),
+        Some(Info { score, score_side, depth }) => {
+            let sign = if score_side.is_none_or(|side| side == mover.0) { 1.0 } else { -1.0 };
+            format!("{{{:+.2}/{depth} {seconds}}}", sign * score / 100.0)
+        }
+    })
+}
