@@ -356,7 +356,7 @@ fn missing_files_and_empty_directories_are_usage_errors() {
     let empty = empty.trim_end_matches('/');
     referee(["verify", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
     referee(["show", &missing]).with_code(2).says(&[&format!("{missing}: No such file or directory")]);
-    let holds_none = format!("{empty} contains no records (*.jsonl, *.html, *.pdn)");
+    let holds_none = format!("{empty} contains no records (*.jsonl, *.html, *.pdn, *.pgn)");
     referee(["verify", empty]).with_code(2).says(&[holds_none.replace("//", "/").as_str()]);
 }
 
