@@ -21,12 +21,12 @@ use std::time::{Duration, Instant, SystemTime};
 use common::league::Ended;
 use common::{Limit, Result, VIEW_AND_LEGAL, instant, time};
 use referee::files::Folder;
+use referee::league::{
+    KeptRating, League, LeagueMatch, LeagueOwner, NewBot, OrganiserAct, OwnerState, OwnerToken,
+};
 use referee::referee::Faults;
 use referee::stats::rating::Estimate;
-use referee::store::{
-    KeptRating, League, LeagueMatch, LeagueOwner, MatchKind, NewBot, OrganiserAct, OwnerState, OwnerToken,
-    utc,
-};
+use referee::store::{MatchKind, utc};
 use referee_protocol::words::{EndedBy, FaultCode};
 use serde_json::Value;
 use sha2::{Digest, Sha256};

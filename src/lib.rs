@@ -34,6 +34,7 @@
 //! * `runner`: many matches on many lanes
 //! * `results`: a finished match
 //! * `store`: results in SQLite
+//! * `league`: bots, owners, decisions and standings of leagues
 //! * `check`: tests whether a bot conforms to the protocol
 //! * `report`: results as text, JSON and other formats
 //! * `web`: a read-only HTTP server for spectators
@@ -63,6 +64,8 @@ pub use referee_engine::{driver, runner, sources};
 pub use referee_files as files;
 pub use referee_game as game;
 pub use referee_games as games;
+#[cfg(feature = "shell")]
+pub use referee_league as league;
 pub use referee_match as referee;
 pub use referee_match::{SERVER, record};
 #[cfg(feature = "shell")]

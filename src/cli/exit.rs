@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+#[cfg(feature = "http")]
+use crate::league::ActError;
 use crate::runs::config::SandboxError;
 #[cfg(feature = "http")]
 use crate::runs::league::LeagueError;
@@ -10,8 +12,6 @@ use crate::runs::league::config::LeagueConfigError;
 use crate::runs::regression::{BadResults, RegressionError};
 use crate::runs::tournament::{ConfigError, TournamentError};
 use crate::runs::workers::WorkersError;
-#[cfg(feature = "http")]
-use crate::store::ActError;
 use crate::workers::packing::NotPacked;
 
 /// An exit code.

@@ -19,8 +19,8 @@ use crate::cli::submitted::say_left_out;
 use crate::cli::{Exit, Failure};
 use crate::files::{read_regular, read_secret};
 use crate::game::json;
+use crate::league::SubmissionState;
 use crate::runs::submissions::{PackedBot, pack_bot};
-use crate::store::SubmissionState;
 use crate::workers::archive::ArchiveLimits;
 
 /// The time to connect, and for the head of a response.

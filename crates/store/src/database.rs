@@ -12,7 +12,7 @@ use crate::error::StoreError;
 const ENDINGS: [&str; 4] = ["", "-journal", "-shm", "-wal"];
 
 /// The names of the files of a database, which need not all exist.
-pub(super) fn database_files(name: &str) -> [String; 4] {
+pub fn database_files(name: &str) -> [String; 4] {
     ENDINGS.map(|ending| format!("{name}{ending}"))
 }
 
@@ -29,24 +29,24 @@ const BUSY: Duration = Duration::from_secs(10);
 
 /// A kind of database.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub struct Schema {
     /// Its name in errors.
-    pub(super) name: &'static str,
+    pub name: &'static str,
     /// `PRAGMA user_version`.
-    pub(super) version: i64,
+    pub version: i64,
     /// What creates its tables.
-    pub(super) tables: &'static [&'static str],
+    pub tables: &'static [&'static str],
 }
 
 impl Schema {
     /// An error of SQLite.
-    pub(super) fn failed(&self, error: rusqlite::Error) -> StoreError {
+    pub fn failed(&self, error: rusqlite::Error) -> StoreError {
         StoreError::Sqlite { database: self.name, error }
     }
 
     /// Connects to a file that exists. Readers do not block, and writes survive the end of the process: it has a write-ahead log.
     /// With `is_durable` they survive a power failure, too.
-    pub(super) fn connect(&self, path: &Path, is_durable: bool) -> Result<Connection, StoreError> {
+    pub fn connect(&self, path: &Path, is_durable: bool) -> Result<Connection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let open = || {
             let db = Connection::open_with_flags(path, flags)?;
@@ -59,13 +59,13 @@ impl Schema {
     }
 
     /// Creates the tables.
-    pub(super) fn create(&self, db: &Connection) -> rusqlite::Result<()> {
+    pub fn create(&self, db: &Connection) -> rusqlite::Result<()> {
         self.tables.iter().try_for_each(|tables| db.execute_batch(tables))?;
         db.pragma_update(None, "user_version", self.version)
     }
 
     /// Creates the tables and `rows` in a new database. One that is not new has to have this version.
-    pub(super) fn create_if_new(
+    pub fn create_if_new(
         &self,
         db: &mut Connection,
         rows: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
@@ -87,7 +87,7 @@ impl Schema {
     }
 
     /// Checks the version of a database.
-    pub(super) fn check(&self, db: &Connection) -> Result<(), StoreError> {
+    pub fn check(&self, db: &Connection) -> Result<(), StoreError> {
         let (found, supported) = (version(db).map_err(|error| self.failed(error))?, self.version);
         if found == supported {
             return Ok(());
@@ -102,6 +102,6 @@ fn version(db: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// A number that changes when another connection has changed the database.
-pub(super) fn data_version(db: &Connection) -> rusqlite::Result<i64> {
+pub fn data_version(db: &Connection) -> rusqlite::Result<i64> {
     db.query_row("PRAGMA data_version", [], |row| row.get(0))
 }

@@ -107,7 +107,7 @@ impl WriteError for StoreError {
 }
 
 /// A damaged row that is not a match.
-pub(super) fn damaged(place: impl Into<String>, defect: impl Into<ValueDefect>) -> StoreError {
+pub fn damaged(place: impl Into<String>, defect: impl Into<ValueDefect>) -> StoreError {
     StoreError::Row { place: place.into(), defect: defect.into() }
 }
 

@@ -1,10 +1,11 @@
-//! Results, leagues and leases of sets in SQLite.
+//! Results and leases of sets in SQLite, and what databases have in common.
 //!
 //! * [`Results`] is the database of a tournament: [`About`] it, its [`EntrantRow`]s, and a [`MatchRow`] for each attempt at a
 //!   match
-//! * [`League`] is the database of a server that plays without an end: its bots, players, matches and challenges
 //! * [`Leases`] lists the sets that are queued or that a worker has
 //! * [`Requests`] to the process that plays wait in one of them
+//! * [`RulingRow`]s are decisions of the organiser of a tournament or a league
+//! * A [`Schema`] opens and creates a database
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -45,24 +46,23 @@
 mod checkpoints;
 mod database;
 mod error;
-mod league;
 mod leases;
+mod match_kind;
 mod requests;
 mod results;
 mod rows;
 mod rulings;
+mod time;
 mod words;
 
-pub use error::{StoreError, ValueDefect};
-pub use league::{
-    ActError, Challenge, ChallengeError, IntakeError, Invitation, InvitationError, KeptRating, League,
-    LeagueBot, LeagueChange, LeagueMatch, LeagueOwner, LeaguePlayer, MatchFilter, MatchKind, NewBot,
-    NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential, OwnerError, OwnerState, OwnerToken, ProgramName,
-    RatingPoint, RulesVersion, Season, SeasonError, Submission, SubmissionError, SubmissionQuota,
-    SubmissionState, SubmittedBot, match_id, now, parse_match_id, utc,
-};
+pub use database::{Schema, data_version, database_files};
+pub use error::{StoreError, ValueDefect, damaged};
 pub use leases::{Lease, Leases, WorkerRow};
+pub use match_kind::{MatchKind, match_id, parse_match_id};
 pub use requests::Requests;
 pub use results::{About, Results, TournamentChange, is_void_for};
-pub use rows::{BadRow, EntrantRow, MatchRow, RowDefect, VOID};
-pub use rulings::{RuledMatch, RulingAct, RulingRow, UndoneRuling};
+pub use rows::{BadRow, EntrantRow, MatchRow, RowDefect, VOID, from_json};
+pub use rulings::{
+    RULINGS, RuledMatch, RulingAct, RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling,
+};
+pub use time::{now, utc};

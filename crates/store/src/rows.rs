@@ -189,7 +189,10 @@ pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
 }
 
 /// Parses a value of this place.
-pub(super) fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> Result<T, StoreError> {
+///
+/// # Errors
+/// If it is not JSON of this type.
+pub fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> Result<T, StoreError> {
     let wrong = |error| damaged(place, ValueDefect::Json { error, text: text.to_owned() });
     serde_json::from_str(text).map_err(wrong)
 }

@@ -6,9 +6,10 @@ use std::time::SystemTime;
 use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
-use crate::league::{MatchKind, match_id, utc};
+use crate::match_kind::{MatchKind, match_id};
 use crate::rows::json;
-use crate::words::stored_words;
+use crate::stored_words;
+use crate::time::utc;
 
 /// What a ruling decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,10 +134,17 @@ impl UndoneRuling {
     }
 }
 
+/// The table, for the schema of a database.
+pub const RULINGS: &str = include_str!("rulings.sql");
+
 const COLUMNS: &str = "id, at, user, act, ladder, matches, name, is_from_start, display, since, until, reason, \
                        is_public, undone_at, undone_by, undone_for";
 
-pub(crate) fn insert_ruling(db: &Connection, row: &RulingRow) -> rusqlite::Result<()> {
+/// Adds a ruling.
+///
+/// # Errors
+/// Those of the database.
+pub fn insert_ruling(db: &Connection, row: &RulingRow) -> rusqlite::Result<()> {
     let sql = "INSERT INTO rulings (at, user, act, ladder, matches, name, is_from_start, display, since, reason, is_public) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     let RulingRow { at, user, act, ladder, matches, name, is_from_start, display, since, reason, .. } = row;
@@ -146,7 +154,11 @@ pub(crate) fn insert_ruling(db: &Connection, row: &RulingRow) -> rusqlite::Resul
     db.execute(sql, values).map(drop)
 }
 
-pub(crate) fn undo_ruling(db: &Connection, undone: &UndoneRuling) -> rusqlite::Result<()> {
+/// Notes that a ruling was undone, unless it was undone before.
+///
+/// # Errors
+/// Those of the database.
+pub fn undo_ruling(db: &Connection, undone: &UndoneRuling) -> rusqlite::Result<()> {
     let sql = "UPDATE rulings SET until = ?2, undone_at = ?3, undone_by = ?4, undone_for = ?5 \
                WHERE id = ?1 AND undone_at IS NULL";
     let UndoneRuling { id, until, at, user, reason } = undone;
@@ -154,7 +166,10 @@ pub(crate) fn undo_ruling(db: &Connection, undone: &UndoneRuling) -> rusqlite::R
 }
 
 /// All rulings, in the order in which they were made.
-pub(crate) fn read_rulings(db: &Connection) -> rusqlite::Result<Vec<RulingRow>> {
+///
+/// # Errors
+/// Those of the database, or if a row is damaged.
+pub fn read_rulings(db: &Connection) -> rusqlite::Result<Vec<RulingRow>> {
     let mut query = db.prepare(&format!("SELECT {COLUMNS} FROM rulings ORDER BY id"))?;
     let rows = query.query_map([], |row| {
         let parsed =

@@ -1,6 +1,7 @@
 //! Enums that the database and JSON have as words.
 
 /// Gives an enum a word for each variant: in the database, and for people.
+#[macro_export]
 macro_rules! stored_words {
     ($name:ident { $($variant:ident => $word:literal),+ $(,)? }) => {
         impl $name {
@@ -34,5 +35,3 @@ macro_rules! stored_words {
         }
     };
 }
-
-pub(crate) use stored_words;

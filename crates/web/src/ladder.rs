@@ -19,10 +19,11 @@ use crate::notices::Notices;
 use crate::owners::SignUpMode;
 use crate::seasons::{SeasonEntry, SeasonStandings};
 use referee_game::counted;
+use referee_league::{RatingPoint, RulesVersion};
 use referee_results::FinishedMatch;
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
-use referee_store::{RatingPoint, RulesVersion, StoreError};
+use referee_store::StoreError;
 
 /// A ladder, as spectators see it.
 pub trait LadderView: Send + Sync {

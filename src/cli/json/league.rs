@@ -8,9 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::cli::json::WorkersStatus;
-use crate::runs::league::LadderRow;
+use crate::league::{LadderRow, LeagueMatch, OwnerState, Season, SubmissionState};
 use crate::stats::rating::Rating;
-use crate::store::{LeagueMatch, OwnerState, Season, SubmissionState};
 
 /// Bots can connect to a ladder.
 #[derive(Serialize)]

@@ -16,10 +16,11 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
 use crate::game::{counted, json};
+use crate::league::{League, LeagueMatch};
 use crate::program;
 use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::{LadderSeed, ladder_folder};
-use crate::store::{League, LeagueMatch, StoreError, now, utc};
+use crate::store::{StoreError, now, utc};
 
 /// Bring a backup of a league up to date, also while it runs: the database without tokens and seeds, and the records that are new
 ///

@@ -15,10 +15,11 @@ use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::game::name::check_name;
+use crate::league::{LeaguePlayer, NewBot, OrganiserAct};
 use crate::report::table;
 use crate::runs::league::LadderMemory;
 use crate::stats::ladder::Name;
-use crate::store::{LeaguePlayer, NewBot, OrganiserAct, now};
+use crate::store::now;
 
 /// Admit a bot that connects, and print its token; or add a program that the server starts
 ///

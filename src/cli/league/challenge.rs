@@ -7,8 +7,8 @@ use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::Catalog;
+use crate::league::OrganiserAct;
 use crate::runs::league::config::LadderGame;
-use crate::store::OrganiserAct;
 
 /// Ask for a match between these bots
 ///

@@ -15,8 +15,9 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord};
 use crate::game::counted;
+use crate::league::League;
 use crate::runs::league::ladder_folder;
-use crate::store::{League, StoreError};
+use crate::store::StoreError;
 
 /// Write a backup of a league to one file, also while it runs: everything but tokens and seeds
 ///

@@ -7,8 +7,9 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
+use crate::league::{League, OrganiserAct};
 use crate::report::table;
-use crate::store::{League, OrganiserAct, now};
+use crate::store::now;
 
 /// Print who has added, revoked, paused, resumed and challenged bots, the latest last
 #[derive(Debug, clap::Args)]

@@ -6,8 +6,9 @@ use crate::cli::json::LeagueMatchLine;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
+use crate::league::{LeagueMatch, MatchFilter};
 use crate::report::{ending_in_words, table};
-use crate::store::{LeagueMatch, MatchFilter, MatchKind, match_id};
+use crate::store::{MatchKind, match_id};
 
 /// List the matches of a league, the newest first
 #[derive(Debug, clap::Args)]

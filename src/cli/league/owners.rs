@@ -14,10 +14,9 @@ use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::game::name::{check_display_name, check_name};
+use crate::league::{Invitation, League, LeagueBot, LeagueOwner, OrganiserAct, OwnerState, OwnerToken};
 use crate::report::table;
-use crate::store::{
-    Invitation, League, LeagueBot, LeagueOwner, OrganiserAct, OwnerState, OwnerToken, now, utc,
-};
+use crate::store::{now, utc};
 use crate::web::SignUpMode;
 
 /// The longest time for which an invitation works: ten years.

@@ -11,12 +11,11 @@ use crate::cli::ruling::{Why, rulings_table};
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
+use crate::league::{League, LeagueMatch, OrganiserAct};
 use crate::report::ruling_words;
 use crate::runs::league::config::LeagueConfig;
 use crate::stats::ladder::Name;
-use crate::store::{
-    League, LeagueMatch, OrganiserAct, RuledMatch, RulingAct, RulingRow, UndoneRuling, now, parse_match_id,
-};
+use crate::store::{RuledMatch, RulingAct, RulingRow, UndoneRuling, now, parse_match_id};
 
 /// Rule on matches and bots, also while `referee serve` runs
 ///

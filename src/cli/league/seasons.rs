@@ -12,10 +12,9 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::name::check_name;
 use crate::game::{Catalog, json};
+use crate::league::{FinalRow, FinalStandings, League, OrganiserAct, Season};
 use crate::report::table;
 use crate::runs::league::config::LeagueConfig;
-use crate::runs::league::{FinalRow, FinalStandings};
-use crate::store::{League, OrganiserAct, Season};
 
 /// End a season: its standings stay as they are, and the next one begins
 #[derive(Debug, ClapArgs)]

@@ -9,16 +9,17 @@ use crate::cli::league::seasons;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::game::{Catalog, counted, json};
+use crate::league::{
+    FinalRow, FinalStandings, LadderError, LadderRow, LadderRulings, LadderSeason, League, LeagueMatch,
+    NotCounted, number,
+};
 use crate::report::table;
 use crate::runs::league::config::{LadderConfig, LadderGame, LeagueConfig};
-use crate::runs::league::{
-    ChangedRules, FinalRow, FinalStandings, LadderError, LadderRecords, LadderRow, LadderRulings,
-    LadderSeason, NotCounted, number,
-};
+use crate::runs::league::{ChangedRules, LadderRecords};
 use crate::stats::MatchResult;
 use crate::stats::ladder::Name;
 use crate::stats::rating::weng_lin;
-use crate::store::{League, LeagueMatch, now};
+use crate::store::now;
 
 /// Print the standings of a league, also while it runs
 ///

@@ -9,8 +9,8 @@ use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
+use crate::league::{League, OrganiserAct, Submission, SubmissionError};
 use crate::report::table;
-use crate::store::{League, OrganiserAct, Submission, SubmissionError};
 
 /// List the programs that owners have handed in, and how far they have come
 #[derive(Debug, ClapArgs)]

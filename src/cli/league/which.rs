@@ -6,9 +6,10 @@ use clap::Args as ClapArgs;
 
 use crate::cli::Failure;
 use crate::files::{Folder, Journal};
+use crate::league::League;
 use crate::runs::league::config::{LadderConfig, LeagueConfig};
 use crate::runs::league::ladder_folder;
-use crate::store::{League, now};
+use crate::store::now;
 
 /// Which league.
 #[derive(Debug, ClapArgs)]

@@ -11,9 +11,9 @@ use crate::cli::{Exit, Failure, screen, tournament};
 use crate::files::{Folder, Journal};
 use crate::game::{Catalog, counted, json};
 #[cfg(feature = "http")]
-use crate::runs::league::ladder_folder;
+use crate::league::League;
 #[cfg(feature = "http")]
-use crate::store::League;
+use crate::runs::league::ladder_folder;
 
 /// Take back all matches that a worker has played
 ///

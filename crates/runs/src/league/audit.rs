@@ -6,18 +6,16 @@ use std::thread;
 use std::time::Duration;
 
 use referee_files::{Folder, RecordFolder, StoredRecord};
+use referee_league::{Book, FinalStandings, LadderRulings, League, LeagueMatch};
 use referee_match::record::{OtherRules, PublishedInfo, check_rules, private_digests, public};
 use referee_stats::Wdl;
 use referee_stats::rating::bradley_terry::Anchored;
-use referee_store::{League, LeagueMatch, RulingRow, StoreError, parse_match_id};
+use referee_store::{RulingRow, StoreError, parse_match_id};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::league::config::{LadderConfig, LadderGame, LeagueConfig};
-use crate::league::{
-    Book, FinalStandings, LadderFailure, LadderRulings, LadderSeed, LeagueError, NotOfLadder, ladder_folder,
-    recorded, seal_of,
-};
+use crate::league::{LadderFailure, LadderSeed, LeagueError, NotOfLadder, ladder_folder, recorded, seal_of};
 
 /// How long to wait for the results of records that a server has just written.
 const RESULTS_FOLLOW: Duration = Duration::from_secs(2);

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::league::LadderRow;
-use referee_store::KeptRating;
+use referee_league::{KeptRating, LadderRow};
 
 /// The time between two ratings of a player that are kept. Before that, one is kept whenever its matches have doubled.
 const APART: Duration = Duration::from_secs(600);

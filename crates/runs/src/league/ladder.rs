@@ -22,24 +22,24 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
-use crate::league::book::{Book, LadderRow, LadderSeats, number};
-use crate::league::error::LadderError;
 use crate::league::ladder::challenges::{Challenges, is_between};
 use crate::league::ladder::lead::Lead;
 use crate::league::ladder::on_workers::OnWorkers;
 use crate::league::ladder::rules_state::RulesState;
-use crate::league::rulings::LadderRulings;
-use crate::league::season::LadderSeason;
 use referee_engine::runner::{Fixture, Openings, Wait};
 use referee_files::StorageWait;
 use referee_game::Seating;
 use referee_game::chance::RandomStream;
+use referee_league::{
+    Book, Challenge, LadderError, LadderRow, LadderRulings, LadderSeason, LadderSeats, LeagueBot,
+    LeagueMatch, number,
+};
 use referee_match::Leg;
 use referee_match::record::Times;
 use referee_stats::ladder::{FaultExclusion, Matchmaker, Name, Newcomer, Strength};
 use referee_stats::rating::bradley_terry::Anchored;
 use referee_stats::{Entrant, Lineup};
-use referee_store::{Challenge, LeagueBot, LeagueMatch, MatchKind, RulingRow, match_id, parse_match_id};
+use referee_store::{MatchKind, RulingRow, match_id, parse_match_id};
 
 /// The seconds of a day.
 const DAY: u64 = 24 * 60 * 60;

@@ -2,7 +2,7 @@
 //!
 //! [`LeagueServer`] opens the league of a file, completes its results if an earlier server was killed, and plays it until it
 //! is stopped. A [`Book`] counts the results of a ladder and rates its players; [`audit_ladder`] verifies them against the
-//! records. The database is [`referee_store::League`].
+//! records. The database is [`referee_league::League`].
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -27,7 +27,6 @@
 //! ```
 
 mod audit;
-mod book;
 pub mod config;
 mod error;
 mod folder;
@@ -39,8 +38,6 @@ mod recover;
 mod resume;
 mod retention;
 mod rules_versions;
-mod rulings;
-mod season;
 mod seed;
 mod send;
 mod server;
@@ -49,22 +46,18 @@ pub use audit::{
     Discrepancy, LadderAudit, LadderDifference, LadderRecords, OnRecord, ReadRecord, RecordError,
     RecordedMatch, audit_ladder,
 };
-pub use book::{Book, LadderRow, LadderSeats, RatingInputs, number};
-pub use error::{LadderError, NotCounted, NotOfLadder, NotRecovered};
+pub use error::{NotOfLadder, NotRecovered};
 pub use folder::ladder_folder;
 pub use ladder::{LadderLimits, LadderMemory, PlayerState};
 pub use notices::{NoticeError, NoticeFiles, PagesConfig, UnreadableNotices, UnreadableText, WrongLength};
 pub use retention::Retention;
 pub use rules_versions::ChangedRules;
-pub use rulings::LadderRulings;
-pub use season::{FinalRow, FinalStandings, LadderSeason};
 pub use seed::{LadderSeed, LadderSeedError};
 pub use send::{SendCommand, SendCommandError};
 pub use server::{
     LadderFailure, LeagueError, LeagueEvent, LeagueNotice, LeagueReload, LeagueServer, LeagueStop,
 };
 
-use book::plays_sets;
 use history::RatingHistory;
 use ladder::{Ladder, LadderScheduler, LadderSnapshot, LeadTaken, SharedLadder, WaitingMatch, WaitingReason};
 use recover::{deal_of, recorded, recover, row_of};

@@ -10,14 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::league::config::LeagueConfig;
 use crate::league::notices::NoticeFiles;
 use crate::league::server::ControlRequest;
-use crate::league::{FinalRow, FinalStandings, LadderRow, LadderSnapshot, PlayerState, SharedLadder};
+use crate::league::{LadderSnapshot, PlayerState, SharedLadder};
 use referee_game::{Meta, Seating};
+use referee_league::{
+    FinalRow, FinalStandings, LadderRow, League, LeagueMatch, MatchFilter, RulesVersion, Season,
+};
 use referee_report::ToldMatch;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
-use referee_store::{
-    League, LeagueMatch, MatchFilter, RulesVersion, Season, StoreError, now, parse_match_id, utc,
-};
+use referee_store::{StoreError, now, parse_match_id, utc};
 use referee_web::{
     DisplayNames, LadderEntry, LadderHealth, LadderView, Notices, OtherLadder, OwnersLink, PlayedMatch,
     PlayerEntry, PlayerStanding, SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings,

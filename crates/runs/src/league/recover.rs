@@ -4,16 +4,17 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 
-use crate::league::error::{LadderError, NotOfLadder, NotRecovered};
+use crate::league::error::{NotOfLadder, NotRecovered};
 use referee_engine::runner::EndedMatch;
 use referee_files::{Journal, Records, written_at};
 use referee_game::Catalog;
 use referee_game::chance::Seed;
+use referee_league::{LadderError, League, LeagueMatch};
 use referee_match::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
 use referee_match::{Ending, Header, SeatHeader};
 use referee_results::FinishedMatch;
 use referee_stats::sample::MatchMoves;
-use referee_store::{League, LeagueMatch, MatchKind, parse_match_id, utc};
+use referee_store::{MatchKind, parse_match_id, utc};
 
 /// The row of a match, from its sealed record. The time is that of the file.
 ///

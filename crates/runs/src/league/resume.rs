@@ -6,7 +6,8 @@ use referee_engine::runner::{DueSet, OtherJournal, ResumedMatch};
 use referee_files::RunningMatches;
 use referee_game::Viewer;
 use referee_game::chance::Seed;
-use referee_store::{League, Leases, StoreError, parse_match_id};
+use referee_league::League;
+use referee_store::{Leases, StoreError, parse_match_id};
 use referee_workers::JobBots;
 use referee_workers::unit::{UnitMatch, WorkUnit};
 

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use referee_files::{Folder, PackRange, RecordFolder, StoredRecord};
+use referee_league::{League, LeagueMatch};
 use referee_match::record::{PublicRecord, PublishedInfo, digest, private_digests, public};
-use referee_store::{League, LeagueMatch, StoreError, utc};
+use referee_store::{StoreError, utc};
 
 /// The number of records that are looked at in one step.
 const AT_ONCE: usize = 20;

@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::Path;
 
 use referee_game::erased::Rules;
+use referee_league::{League, RulesVersion};
 use referee_match::record::differing_files;
 use referee_program::{keep, version};
-use referee_store::{League, RulesVersion, StoreError, now, utc};
+use referee_store::{StoreError, now, utc};
 
 use crate::league::LadderFailure;
 use crate::league::config::LadderGame;

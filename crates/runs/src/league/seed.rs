@@ -4,7 +4,7 @@ use referee_store::StoreError;
 
 use referee_game::chance::Seed;
 use referee_game::hex;
-use referee_store::League;
+use referee_league::League;
 
 use crate::config::{SeedError, random_seed};
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::config::{Milliseconds, Setting};
 use crate::submissions::{SubmissionSpace, SubmissionTerms};
 use referee_bots::sandbox::{BotLimits, InvalidLimit, Layer, Mode, Sandbox, Size, Unavailable};
-use referee_store::SubmissionQuota;
+use referee_league::SubmissionQuota;
 use referee_workers::archive::ArchiveLimits;
 
 /// The largest space for submissions, in bytes.

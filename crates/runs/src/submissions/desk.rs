@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use referee_files::{Folder, keep_private};
 use referee_game::hex;
-use referee_store::{IntakeError, League, OwnerCredential, StoreError, SubmissionError, SubmissionQuota};
+use referee_league::{IntakeError, League, OwnerCredential, SubmissionError, SubmissionQuota};
+use referee_store::StoreError;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 

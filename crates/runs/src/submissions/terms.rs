@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use referee_bots::sandbox::BotLimits;
-use referee_store::SubmissionQuota;
+use referee_league::SubmissionQuota;
 use referee_workers::archive::ArchiveLimits;
 
 /// The rules for submissions.

@@ -7,8 +7,9 @@ use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Response};
 use referee_game::hex;
+use referee_league::{League, LeagueBot, LeagueOwner, OwnerAct, OwnerState, OwnerToken};
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueBot, LeagueOwner, OwnerAct, OwnerState, OwnerToken, utc};
+use referee_store::utc;
 use serde::{Deserialize, Serialize};
 
 use super::error::OwnersError;

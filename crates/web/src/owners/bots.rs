@@ -4,7 +4,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::check_name;
-use referee_store::OwnerAct;
+use referee_league::OwnerAct;
 use serde::{Deserialize, Serialize};
 
 use super::error::OwnersError;

@@ -6,7 +6,8 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::NameError;
-use referee_store::{ActError, ChallengeError, IntakeError, NotAdmitted, OwnerError, StoreError};
+use referee_league::{ActError, ChallengeError, IntakeError, NotAdmitted, OwnerError};
+use referee_store::StoreError;
 
 use super::submissions;
 use crate::api::refused;

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures_util::stream;
-use referee_store::{LeagueMatch, LeagueOwner, MatchFilter};
+use referee_league::{LeagueMatch, LeagueOwner, MatchFilter};
 use tar::{Builder, Header};
 use tokio::sync::mpsc;
 

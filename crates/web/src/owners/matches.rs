@@ -5,11 +5,12 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use referee_files::read_record;
+use referee_league::{League, LeagueBot, LeagueMatch, MatchFilter};
 use referee_match::Faults;
 use referee_match::record::{PublishedInfo, public};
 use referee_protocol::words::{EndedBy, FaultCode};
 use referee_report::{ending_in_words, fault_in_words};
-use referee_store::{League, LeagueBot, LeagueMatch, MatchFilter, parse_match_id};
+use referee_store::parse_match_id;
 use serde::{Deserialize, Serialize};
 
 use crate::api::Parameters;

@@ -9,7 +9,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN, SET_
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use referee_store::{LeagueOwner, NotAdmitted, OwnerCredential};
+use referee_league::{LeagueOwner, NotAdmitted, OwnerCredential};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};

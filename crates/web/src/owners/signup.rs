@@ -8,7 +8,8 @@ use axum::http::header::SET_COOKIE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::{check_display_name, check_name};
-use referee_store::{LeagueOwner, OwnerState, OwnerToken, utc};
+use referee_league::{LeagueOwner, OwnerState, OwnerToken};
+use referee_store::utc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

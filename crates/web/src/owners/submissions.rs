@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use futures_util::StreamExt;
-use referee_store::{
+use referee_league::{
     IntakeError, LeagueOwner, OwnerCredential, Submission, SubmissionError, SubmissionState,
 };
 use serde::Serialize;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use referee_engine::driver::Terms;
-use referee_engine::runner::Openings;
+use referee_engine::runner::{Openings, deal_leaks_information};
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::{Catalog, Seating};
@@ -22,7 +22,8 @@ use super::{LadderConfigError, LeagueConfigError, public_url};
 use crate::config::{
     ClockLimits, KnownGames, Milliseconds, OpeningSource, PemFiles, ReadyLimits, Setting, defaults, pem_files,
 };
-use crate::league::{LadderLimits, LadderSeats, plays_sets};
+use crate::league::LadderLimits;
+use referee_league::LadderSeats;
 
 /// The default maximum number of new versions of a bot a day.
 const VERSIONS: u32 = 20;
@@ -108,9 +109,11 @@ pub struct LadderGame {
 }
 
 impl LadderGame {
-    /// Which seats play together, and whether the ladder is played in mirrored sets.
+    /// Which seats play together, and whether the ladder is played in mirrored sets. Bots that stay connected would know the
+    /// dice and the secrets of the first match in the second one, so that only games without both are.
     pub fn seats(&self) -> LadderSeats {
-        LadderSeats { seating: self.seating, is_mirrored: plays_sets(self.rules, self.seating) }
+        let is_mirrored = self.seating.seats() == 2 && !deal_leaks_information(self.rules.meta());
+        LadderSeats { seating: self.seating, is_mirrored }
     }
 }
 

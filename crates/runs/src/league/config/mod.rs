@@ -13,9 +13,9 @@ use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, Unavailable};
 use referee_files::read_regular;
 use referee_game::name::NameSet;
+use referee_league::LeagueBot;
 use referee_protocol::limits;
 use referee_report::page::PublicUrl;
-use referee_store::LeagueBot;
 use referee_web::{OwnersLink, OwnersOptions};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -24,7 +24,7 @@ pub use error::{LadderConfigError, LeagueConfigError, LeagueFileError, ProgramEr
 pub use ladder::{LadderConfig, LadderGame, LadderListen, PreparedLadder};
 pub use owners::BadOwners;
 pub use program::{ProgramConfig, ProgramPlace};
-pub use referee_store::ProgramName;
+pub use referee_league::ProgramName;
 pub use retention::{BadRetention, RecordRetention};
 
 use owners::{OwnersConfig, SignUpConfig};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use referee_bots::Command;
-use referee_store::{ActError, League, NewBot, ProgramName};
+use referee_league::{ActError, League, NewBot, ProgramName};
 use serde::Deserialize;
 
 use super::{LeagueConfig, ProgramError};

@@ -5,9 +5,10 @@ use std::time::SystemTime;
 
 use super::Ladder;
 use referee_engine::runner::Fixture;
+use referee_league::Challenge;
 use referee_stats::ladder::Name;
 use referee_stats::{Entrant, Lineup};
-use referee_store::{Challenge, MatchKind};
+use referee_store::MatchKind;
 
 /// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
 const CHALLENGE_AFTER: u64 = 9;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Ladder;
-use crate::league::book::LadderRow;
+use referee_league::LadderRow;
 
 /// Who leads, which a later server remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::Ladder;
 use super::lead::Lead;
 use referee_game::json;
+use referee_league::League;
 use referee_stats::Entrant;
 use referee_stats::ladder::{FaultExclusion, Name};
-use referee_store::{League, StoreError, utc};
+use referee_store::{StoreError, utc};
 
 /// What a ladder remembers across a restart besides its results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

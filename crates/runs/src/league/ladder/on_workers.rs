@@ -1,6 +1,6 @@
 //! The matches of a ladder that workers play.
 
-use crate::league::error::LadderError;
+use referee_league::LadderError;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::{Challenge, Ladder};

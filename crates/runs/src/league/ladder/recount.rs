@@ -3,13 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{Ladder, Lead};
-use crate::league::book::Book;
-use crate::league::error::LadderError;
-use crate::league::rulings::LadderRulings;
-use crate::league::season::LadderSeason;
 use referee_game::Seating;
+use referee_league::{Book, LadderError, LadderRulings, LadderSeason, LeagueMatch};
 use referee_stats::Entrant;
-use referee_store::LeagueMatch;
 
 /// The results of a ladder while they are counted again.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{Ladder, LeadTaken, PlayerState};
-use crate::league::book::{LadderRow, number};
+use referee_league::{LadderRow, number};
 use referee_stats::Entrant;
 use referee_stats::ladder::Name;
 use referee_stats::rating::bradley_terry::Anchored;

@@ -15,16 +15,17 @@ use super::LeagueEvent;
 use super::open::is_paused;
 use super::reload::{ConfigFile, CurrentConfig};
 use crate::league::config::ProgramPlace;
-use crate::league::{
-    LadderError, LadderMemory, LadderRulings, LadderSeason, NotCounted, RatingHistory, SharedLadder,
-};
+use crate::league::{LadderMemory, RatingHistory, SharedLadder};
 use referee_bots::Command;
 use referee_bots::sandbox::separate;
 use referee_engine::runner::RunChange;
 use referee_engine::sources::{BotSpec, BotTokens, Source};
 use referee_game::hex;
+use referee_league::{
+    LadderError, LadderRulings, LadderSeason, League, LeagueBot, LeagueOwner, NotCounted, OwnerState,
+};
 use referee_stats::ladder::Name;
-use referee_store::{League, LeagueBot, LeagueOwner, OwnerState, StoreError, now};
+use referee_store::{StoreError, now};
 use referee_workers::JobBots;
 use referee_workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
 use referee_workers::packing::{NotPacked, pack_bots};

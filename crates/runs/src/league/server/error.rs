@@ -1,6 +1,7 @@
 //! Why a league is not played.
 
-use referee_store::{ActError, StoreError};
+use referee_league::{ActError, LadderError, NotCounted};
+use referee_store::StoreError;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use referee_workers::packing::NotPacked;
 
 use super::submissions::missing_layers;
 use crate::league::config::{LadderConfigError, LeagueConfigError, ProgramName};
-use crate::league::{LadderError, LadderSeedError, NotCounted, NotRecovered};
+use crate::league::{LadderSeedError, NotRecovered};
 use crate::workers::WorkersError;
 
 /// Why a league cannot be opened, played or verified.

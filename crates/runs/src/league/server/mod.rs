@@ -16,7 +16,8 @@ use std::thread;
 
 use referee_bots::Launch;
 use referee_files::Folder;
-use referee_store::{League, LeagueMatch, now};
+use referee_league::{League, LeagueMatch};
+use referee_store::now;
 use referee_web::{OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
 use referee_workers::Coordinator;
 use tokio::sync::oneshot;

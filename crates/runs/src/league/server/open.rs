@@ -8,7 +8,8 @@ use referee_engine::runner::ResumedMatch;
 use referee_files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use referee_game::Viewer;
 use referee_game::chance::Seed;
-use referee_store::{League, Leases, StoreError, now, utc};
+use referee_league::{LadderRow, LadderRulings, LadderSeason, League, NotCounted};
+use referee_store::{Leases, StoreError, now, utc};
 use referee_web::{OtherLadder, WatchOptions, WatchServer};
 use referee_workers::JobBots;
 
@@ -18,9 +19,8 @@ use crate::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadd
 use crate::league::pages::{AboutLeague, LadderPages};
 use crate::league::resume::ResumedSet;
 use crate::league::{
-    Ladder, LadderMemory, LadderRow, LadderRulings, LadderSeason, LadderSeed, LadderSeedError, LeadTaken,
-    NotCounted, SharedLadder, WaitingMatch, WaitingReason, deal_of, ladder_folder, note_rules, recover,
-    resume, resume_on_workers,
+    Ladder, LadderMemory, LadderSeed, LadderSeedError, LeadTaken, SharedLadder, WaitingMatch, WaitingReason,
+    deal_of, ladder_folder, note_rules, recover, resume, resume_on_workers,
 };
 use crate::workers::leases;
 

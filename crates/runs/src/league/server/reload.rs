@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_files::Folder;
-use referee_store::{League, now};
+use referee_league::League;
+use referee_store::now;
 use referee_web::{OwnersOptions, OwnersReload, RunNaming};
 use toml::{Table, Value};
 

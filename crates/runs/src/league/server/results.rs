@@ -2,8 +2,9 @@
 
 use referee_engine::runner::{EndedMatch, RunEvent};
 use referee_files::{RunningMatches, StorageWait, written_at};
+use referee_league::{League, LeagueMatch};
 use referee_match::record::times;
-use referee_store::{League, LeagueMatch, now};
+use referee_store::now;
 
 use super::{LadderFailure, LeagueEvent};
 use crate::league::{SharedLadder, row_of};

@@ -12,8 +12,9 @@ use crate::league::config::RecordRetention;
 use crate::league::pages::PackSending;
 use crate::league::{RetainedLadder, Retention, SendCommand, SendError};
 use referee_files::{PackRange, RecordFolder};
+use referee_league::League;
 use referee_match::record::PublishedInfo;
-use referee_store::{League, StoreError, now};
+use referee_store::{StoreError, now};
 
 /// The time between two steps of a work, and between two looks whether there is some.
 const STEP: Duration = Duration::from_millis(300);

@@ -6,15 +6,15 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::league::error::LadderError;
-use referee_engine::runner::deal_leaks_information;
 use referee_game::Seating;
-use referee_game::erased::Rules;
 use referee_stats::ladder::{Copies, CountedResult, FirstMatch, Name, Strength};
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{Anchored, Counts, EarlierRating, FitConstraints, fit_anchored};
 use referee_stats::{Deals, Entrant, Lineup, MatchResult, SideResult, Wdl};
-use referee_store::{LeagueMatch, MatchKind};
+use referee_store::MatchKind;
+
+use crate::error::LadderError;
+use crate::matches::LeagueMatch;
 
 /// A rating is provisional while its margin in the field is greater, in Elo.
 const PROVISIONAL: f64 = 80.0;
@@ -45,12 +45,6 @@ pub fn number(rows: &mut [LadderRow], fit: &Anchored) {
         row.stronger_than_next =
             next.and_then(|next| fit.difference(row.entrant, next).probability_above_zero());
     }
-}
-
-/// Whether a ladder is played in mirrored sets. Bots that stay connected would know the dice and the secrets of the first
-/// match in the second one, so that only games without both are.
-pub(super) fn plays_sets(rules: &dyn Rules, seating: Seating) -> bool {
-    seating.seats() == 2 && !deal_leaks_information(rules.meta())
 }
 
 /// The results of a ladder, counted.
@@ -110,7 +104,7 @@ pub struct LadderRow {
     pub player: String,
     /// Its index among the players of the ladder.
     #[serde(skip)]
-    pub(super) entrant: Entrant,
+    pub(crate) entrant: Entrant,
     /// Elo with its 95% interval.
     pub rating: Estimate,
     /// The distance to the ends of the 95% interval of its difference to the field, in Elo.
@@ -140,7 +134,7 @@ pub struct LadderRow {
 
 impl LadderRow {
     /// Whether it has a place, unless it was disqualified from the start.
-    pub(super) fn is_ranked(&self) -> bool {
+    pub fn is_ranked(&self) -> bool {
         self.is_newest && !self.is_anchor
     }
 
@@ -195,7 +189,7 @@ impl Book {
     ///
     /// # Errors
     /// If there are too many players.
-    pub(super) fn keep(&mut self, row: &LadderRow) -> Result<(), LadderError> {
+    pub(crate) fn keep(&mut self, row: &LadderRow) -> Result<(), LadderError> {
         let player = self.player(&row.player)?;
         if !row.is_anchor {
             let margin = (WIDENED * row.margin_in_field).clamp(LEAST_MARGIN, MOST_MARGIN);

@@ -1,9 +1,20 @@
-//! The database of a league, in SQLite. `league.sql` and `log.sql` document the tables.
+//! Leagues, without playing them.
+//!
+//! * [`League`] is the database of a league: its bots, owners, submissions, players, matches, challenges, rulings and seasons.
+//!   `league.sql` documents the tables
+//! * [`OrganiserAct`] and [`OwnerAct`] are what the organiser and the owners decide, as values: [`League::act`] and
+//!   [`League::act_as_owner`] decide and apply one in a transaction
+//! * [`Book`] counts the results of a ladder and rates its players: [`LadderRow`] is a row of standings, [`FinalStandings`]
+//!   are those of a season that has ended
 
 mod acts;
+mod book;
 mod bots;
 mod challenges;
+mod error;
 mod history;
+mod ladder_rulings;
+mod ladder_season;
 mod log;
 mod matches;
 mod owners;
@@ -15,17 +26,20 @@ mod submissions;
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::time::SystemTime;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use serde::de::DeserializeOwned;
 
 pub use acts::{ActError, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
+pub use book::{Book, LadderRow, LadderSeats, RatingInputs, number};
 pub use bots::{LeagueBot, NewBot, ProgramName};
 pub use challenges::{Challenge, ChallengeError};
+pub use error::{LadderError, NotCounted};
 pub use history::{KeptRating, RatingPoint};
+pub use ladder_rulings::LadderRulings;
+pub use ladder_season::{FinalRow, FinalStandings, LadderSeason};
 pub use log::LeagueChange;
-pub use matches::{LeagueMatch, MatchFilter, MatchKind, match_id, parse_match_id};
+pub use matches::{LeagueMatch, MatchFilter};
 pub use owners::{Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
 pub use rules::RulesVersion;
 pub use seasons::{Season, SeasonError};
@@ -34,18 +48,14 @@ pub use submissions::{
 };
 
 use referee_files::{Folder, keep_private};
-
-use crate::database::{Schema, data_version, database_files};
-use crate::error::{StoreError, ValueDefect, damaged};
-use crate::rulings::{RulingRow, read_rulings};
+use referee_store::{
+    RULINGS, RulingRow, Schema, StoreError, ValueDefect, damaged, data_version, database_files, read_rulings,
+    utc,
+};
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
-const SCHEMA: Schema = Schema {
-    name: "league",
-    version: 15,
-    tables: &[include_str!("league.sql"), include_str!("../rulings.sql")],
-};
+const SCHEMA: Schema = Schema { name: "league", version: 15, tables: &[include_str!("league.sql"), RULINGS] };
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 
@@ -68,17 +78,6 @@ pub struct LeaguePlayer {
 
 fn failed(error: rusqlite::Error) -> StoreError {
     SCHEMA.failed(error)
-}
-
-/// The time of day.
-#[expect(clippy::disallowed_methods, reason = "what happens is dated, but no result depends on it")]
-pub fn now() -> SystemTime {
-    SystemTime::now()
-}
-
-/// A time as text, in UTC and whole seconds.
-pub fn utc(at: SystemTime) -> String {
-    humantime::format_rfc3339_seconds(at.max(SystemTime::UNIX_EPOCH)).to_string()
 }
 
 impl League {
@@ -232,6 +231,8 @@ fn parsed<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T>
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use rusqlite::params;
 
     use super::*;

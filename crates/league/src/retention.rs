@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use super::matches::{COLUMNS, LeagueMatch, read_match};
 use super::{League, failed, utc};
-use crate::error::StoreError;
+use referee_store::StoreError;
 
 impl League {
     /// The matches of a ladder after this number that ended before this time, so many at most, up to the first one that ended

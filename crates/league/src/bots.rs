@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::acts::ActError;
 use super::{League, failed, parsed, utc};
-use crate::error::StoreError;
-use crate::rows::json;
+use referee_game::json;
+use referee_store::StoreError;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeagueBot {
@@ -270,7 +270,7 @@ pub(super) fn insert(db: &Connection, bot: &NewBot<'_>, at: SystemTime) -> rusql
             bot.command,
             bot.directory.map(Path::to_string_lossy),
             bot.anchor,
-            bot.ladders.map(json),
+            bot.ladders.map(json::text),
             bot.is_of_file,
             bot.version,
             utc(at),

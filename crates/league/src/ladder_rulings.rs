@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use referee_game::{Seat, Seating};
 use referee_stats::ladder::Name;
-use referee_store::{LeagueMatch, RulingAct, RulingRow};
+use referee_store::{RulingAct, RulingRow};
+
+use crate::matches::LeagueMatch;
 
 /// What is decided on a match.
 #[derive(Clone, Debug, PartialEq, Eq)]

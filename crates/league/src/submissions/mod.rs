@@ -8,13 +8,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
+use referee_game::json;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 pub use error::{IntakeError, SubmissionError};
 
-use crate::error::StoreError;
-use crate::words::stored_words;
+use referee_store::StoreError;
+use referee_store::stored_words;
 
 use super::acts::OwnerCredential;
 use super::bots::{self, NewBot, own_names, read_bots, taken_name};
@@ -350,7 +351,7 @@ impl League {
     ) -> Result<(), StoreError> {
         let sql = "UPDATE submissions SET state = 'waiting', ladders = ?2, is_approved = ?3, log = ?4, changed_at = ?5, \
                    attempts = iif(?3, attempts, 0) WHERE id = ?1 AND state = 'checking'";
-        self.change(|db| db.execute(sql, params![id, crate::rows::json(ladders), is_approved, log, utc(at)]))
+        self.change(|db| db.execute(sql, params![id, json::text(ladders), is_approved, log, utc(at)]))
             .map(drop)
     }
 

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::League;
-use crate::error::StoreError;
-use crate::rows::{from_json, json};
+use referee_game::json;
+use referee_store::StoreError;
+use referee_store::from_json;
 
 /// A version of the rules of a ladder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,6 @@ impl League {
     pub fn add_rules_version(&mut self, ladder: &str, version: RulesVersion) -> Result<(), StoreError> {
         let mut versions = self.rules_versions(ladder)?;
         versions.push(version);
-        self.set_value(&League::rules_key(ladder), &json(&versions))
+        self.set_value(&League::rules_key(ladder), &json::text(&versions))
     }
 }

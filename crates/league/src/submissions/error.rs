@@ -3,9 +3,9 @@
 use referee_game::name::Likeness;
 
 use super::SubmissionState;
-use crate::league::{NotAdmitted, failed};
+use crate::{NotAdmitted, failed};
 
-use crate::error::StoreError;
+use referee_store::StoreError;
 
 /// Why a submission is not taken.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use referee_game::name::NameError;
 
-use crate::error::StoreError;
-use crate::league::{ChallengeError, OwnerError, SeasonError, SubmissionError, failed};
+use crate::{ChallengeError, OwnerError, SeasonError, SubmissionError, failed};
+use referee_store::StoreError;
 
 /// Why a request is not one of an owner who takes part.
 #[derive(Debug, thiserror::Error)]

@@ -22,7 +22,7 @@ use super::owners::{
 use super::seasons::{self, CURRENT};
 use super::submissions::{approve, reject};
 use super::{League, parsed, utc};
-use crate::rulings::{
+use referee_store::{
     RuledMatch, RulingAct, RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling,
 };
 

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use rusqlite::{Connection, params};
 
 use super::{League, failed, utc};
-use crate::error::StoreError;
+use referee_store::StoreError;
 
 /// A change of a league by a user.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::{League, failed, utc};
-use crate::error::StoreError;
+use referee_store::StoreError;
 
 /// The rating of a player at a time.
 #[derive(Clone, Debug, PartialEq, Serialize)]

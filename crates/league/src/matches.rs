@@ -9,13 +9,14 @@ use referee_protocol::words::EndedBy;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
 use referee_stats::sample::MatchMoves;
+use referee_store::{MatchKind, match_id};
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::seasons::CURRENT;
 use super::{League, failed, parsed};
-use crate::error::StoreError;
-use crate::rows::json;
+use referee_game::json;
+use referee_store::StoreError;
 
 /// A match of a ladder.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -95,41 +96,6 @@ impl LeagueMatch {
     }
 }
 
-/// Why a match is played. The database has the number of the variant, the id of the match its letter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MatchKind {
-    /// The ladder paired the players. Matches of tournaments are of this kind.
-    #[default]
-    Pairing = 0,
-    /// A challenge, which is not rated.
-    Challenge = 1,
-    /// A challenge on a ladder where challenges are rated.
-    RatedChallenge = 2,
-}
-
-impl MatchKind {
-    const ALL: [MatchKind; 3] = [MatchKind::Pairing, MatchKind::Challenge, MatchKind::RatedChallenge];
-
-    fn letter(self) -> char {
-        match self {
-            MatchKind::Pairing => 'm',
-            MatchKind::Challenge => 'c',
-            MatchKind::RatedChallenge => 'r',
-        }
-    }
-
-    /// Whether it was requested with `referee league challenge`.
-    pub fn is_challenge(self) -> bool {
-        self != MatchKind::Pairing
-    }
-
-    /// Whether such matches count for ratings.
-    pub fn is_rated(self) -> bool {
-        self != MatchKind::Challenge
-    }
-}
-
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_challenge<S: serde::Serializer>(kind: &MatchKind, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_bool(kind.is_challenge())
@@ -137,18 +103,6 @@ fn is_challenge<S: serde::Serializer>(kind: &MatchKind, serializer: S) -> Result
 
 fn deal<S: serde::Serializer>(deal: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
     deal.map(|number| match_id(number, MatchKind::Pairing)).serialize(serializer)
-}
-
-/// The id of a match: m17; c17 or, if it is rated, r17 for a challenge.
-pub fn match_id(number: u32, kind: MatchKind) -> String {
-    format!("{}{number}", kind.letter())
-}
-
-/// The number in a match id, and the kind of the match.
-pub fn parse_match_id(id: &str) -> Option<(u32, MatchKind)> {
-    let kind = MatchKind::ALL.into_iter().find(|kind| id.starts_with(kind.letter()))?;
-    let number = id[1..].parse().ok().filter(|&number| number > 0)?;
-    (match_id(number, kind) == id).then_some((number, kind))
 }
 
 /// Which matches of a ladder are wanted.
@@ -188,8 +142,8 @@ impl League {
         let sql = "UPDATE matches SET is_void = 1 WHERE worker = ?1 AND is_void = 0 RETURNING ladder, number, is_challenge";
         self.change(|db| {
             let mut query = db.prepare(sql)?;
-            let rows = query
-                .query_map([worker], |row| Ok((row.get(0)?, match_id(row.get(1)?, read_kind(row, 2)?))))?;
+            let rows =
+                query.query_map([worker], |row| Ok((row.get(0)?, match_id(row.get(1)?, row.get(2)?))))?;
             rows.collect()
         })
     }
@@ -354,12 +308,6 @@ impl League {
 pub(super) const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \
                        record, seal, ended_at, is_challenge, deal, worker, is_void, amounts, opening, moves";
 
-fn read_kind(row: &Row<'_>, column: usize) -> rusqlite::Result<MatchKind> {
-    let number = row.get(column)?;
-    let kind = MatchKind::ALL.into_iter().find(|&kind| kind as i64 == number);
-    kind.ok_or(rusqlite::Error::IntegralValueOutOfRange(column, number))
-}
-
 fn read_ended_by(row: &Row<'_>, column: usize) -> rusqlite::Result<EndedBy> {
     let text: String = row.get(column)?;
     EndedBy::find(&text).ok_or_else(|| {
@@ -390,7 +338,7 @@ pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
         record: row.get(10)?,
         seal: row.get(11)?,
         ended_at: row.get(12)?,
-        kind: read_kind(row, 13)?,
+        kind: row.get(13)?,
         deal: row.get(14)?,
         worker: row.get(15)?,
         is_void: row.get(16)?,
@@ -407,10 +355,10 @@ fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -
     db.prepare_cached(sql)?.execute(params![
         ladder,
         row.number,
-        json(&row.players),
-        row.ranks.as_ref().map(json),
-        row.scores.as_ref().map(json),
-        json(&row.faults),
+        json::text(&row.players),
+        row.ranks.as_ref().map(json::text),
+        row.scores.as_ref().map(json::text),
+        json::text(&row.faults),
         row.ended_by.as_str(),
         row.reason,
         row.is_rated,
@@ -419,12 +367,12 @@ fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -
         row.record,
         row.seal,
         row.ended_at,
-        row.kind as i64,
+        row.kind,
         row.deal,
         row.worker,
         row.is_void,
         season,
-        row.amounts.as_ref().map(json),
+        row.amounts.as_ref().map(json::text),
         row.moves.map(|moves| moves.opening.cast_signed()),
         row.moves.map(|moves| moves.all.cast_signed()),
     ])?;

@@ -11,8 +11,7 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::types::Value;
 
 use super::*;
-use crate::league::{OwnerToken, SubmissionQuota, SubmittedBot};
-use crate::{RulingRow, UndoneRuling};
+use crate::{OwnerToken, SubmissionQuota, SubmittedBot};
 
 const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 5, per_day: 9, bots: 9 };
 /// The tokens of ada and eve at first.
@@ -71,7 +70,7 @@ fn on_bot(act: RulingAct, name: &str) -> RulingRow {
 }
 
 fn on_match(act: RulingAct) -> RulingRow {
-    let ruled = RuledMatch { number: 1, attempt: 1, winner: None, kind: crate::MatchKind::default() };
+    let ruled = RuledMatch { number: 1, attempt: 1, winner: None, kind: referee_store::MatchKind::default() };
     RulingRow { ladder: Some("short".to_owned()), matches: vec![ruled], ..ruling(act) }
 }
 

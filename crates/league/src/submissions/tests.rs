@@ -5,8 +5,8 @@ use std::time::Duration;
 use referee_files::Folder;
 
 use super::*;
-use crate::league::{ActError, LeagueOwner, OrganiserAct, OwnerState};
-use crate::{RulingAct, RulingRow, UndoneRuling};
+use crate::{ActError, LeagueOwner, OrganiserAct, OwnerState};
+use referee_store::{RulingAct, RulingRow, UndoneRuling};
 
 const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 2, per_day: 3, bots: 2 };
 

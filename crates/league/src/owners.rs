@@ -6,8 +6,8 @@ use referee_game::name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-use crate::error::StoreError;
-use crate::words::stored_words;
+use referee_store::StoreError;
+use referee_store::stored_words;
 
 use super::acts::{NotAdmitted, OwnerCredential, user_of};
 use super::bots::follow_bot;
@@ -420,7 +420,7 @@ mod tests {
     use referee_files::Folder;
 
     use super::*;
-    use crate::league::{ActError, NewBot, OrganiserAct, OwnerAct};
+    use crate::{ActError, NewBot, OrganiserAct, OwnerAct};
 
     fn owner(id: &str, token: u8) -> LeagueOwner {
         LeagueOwner {

@@ -6,8 +6,8 @@ use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{League, failed, parsed, utc};
-use crate::error::StoreError;
-use crate::rows::json;
+use referee_game::json;
+use referee_store::StoreError;
 
 /// How long a challenge waits for its players.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -152,7 +152,7 @@ pub(super) fn insert_challenge(
 ) -> rusqlite::Result<String> {
     let players: Vec<String> = players.iter().map(|player| Name::parse(player).to_string()).collect();
     let sql = "INSERT INTO challenges (ladder, players, asked_by, asked_at) VALUES (?1, ?2, ?3, ?4)";
-    db.execute(sql, params![ladder, json(&players), asked_by, utc(at)])?;
+    db.execute(sql, params![ladder, json::text(&players), asked_by, utc(at)])?;
     Ok(format!("challenge {} --ladder {ladder}", players.join(" ")))
 }
 
@@ -163,7 +163,7 @@ mod tests {
     use referee_files::Folder;
 
     use super::*;
-    use crate::league::{LeagueOwner, NewBot, OrganiserAct, OwnerAct, OwnerCredential, OwnerState};
+    use crate::{LeagueOwner, NewBot, OrganiserAct, OwnerAct, OwnerCredential, OwnerState};
 
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 

@@ -8,8 +8,8 @@ use thiserror::Error;
 
 use super::matches::{self, LeagueMatch, read_match};
 use super::{League, failed, utc};
-use crate::error::StoreError;
-use crate::rulings::RulingRow;
+use referee_store::RulingRow;
+use referee_store::StoreError;
 
 /// A season that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

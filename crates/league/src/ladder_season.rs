@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use referee_game::json;
 use referee_stats::ladder::Name;
-use referee_store::{League, Season};
+
 use serde::{Deserialize, Serialize};
 
-use crate::league::book::{Book, LadderRow, LadderSeats, number};
-use crate::league::error::{LadderError, NotCounted};
-use crate::league::rulings::LadderRulings;
+use crate::book::{Book, LadderRow, LadderSeats, number};
+use crate::error::{LadderError, NotCounted};
+use crate::ladder_rulings::LadderRulings;
+use crate::{League, Season};
 
 /// The standings of a ladder at the end of a season.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,13 +84,13 @@ impl LadderSeason {
     }
 
     /// The players that start from their ratings.
-    pub(super) fn players(&self) -> impl Iterator<Item = &str> {
+    pub fn players(&self) -> impl Iterator<Item = &str> {
         // The newest versions come last, as they have come.
         self.kept.iter().rev().map(|row| &*row.player)
     }
 
     /// Adds the ratings from which players start to a book without results.
-    pub(super) fn begin(&self, book: &mut Book) -> Result<(), LadderError> {
+    pub fn begin(&self, book: &mut Book) -> Result<(), LadderError> {
         self.kept.iter().rev().try_for_each(|row| book.keep(row))
     }
 }
