@@ -3,8 +3,9 @@
 use clap::Args as ClapArgs;
 
 use crate::cli::Failure;
-use crate::report::{ruling_words, table};
-use crate::store::RulingRow;
+use crate::cli::user::user;
+use crate::report::table;
+use crate::store::{RequestedDecision, RequestedRuling, RulingRow};
 
 /// Why a ruling is made or undone.
 #[derive(Debug, ClapArgs)]
@@ -14,16 +15,16 @@ pub(super) struct Why {
     reason: String,
     /// Only the list of rulings shows the reason
     #[arg(long)]
-    pub(super) private: bool,
+    private: bool,
 }
 
 impl Why {
-    /// The reason, which is not empty.
-    pub(super) fn reason(&self) -> Result<&str, Failure> {
-        let reason = self.reason.trim();
+    /// What the user of this process decides for this reason, which must not be empty.
+    pub(super) fn ruling<M>(&self, decision: RequestedDecision<M>) -> Result<RequestedRuling<M>, Failure> {
+        let (reason, is_public) = (self.reason.trim().to_owned(), !self.private);
         match reason.is_empty() {
             true => Err(Failure::usage("--reason: a ruling needs a reason")),
-            false => Ok(reason),
+            false => Ok(RequestedRuling { decision, user: user(), reason, is_public }),
         }
     }
 }
@@ -36,8 +37,8 @@ pub(super) fn rulings_table(rulings: &[RulingRow]) -> String {
         let undone =
             undone.map(|undone| format!("undone by {} at {}: {}", undone.user, undone.at, undone.reason));
         let decision = match &row.ladder {
-            Some(ladder) => format!("{ladder}: {}", ruling_words(row)),
-            None => ruling_words(row),
+            Some(ladder) => format!("{ladder}: {}", row.words()),
+            None => row.words(),
         };
         vec![
             row.id.to_string(),

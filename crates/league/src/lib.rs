@@ -3,7 +3,7 @@
 //! * [`League`] is the database of a league: its bots, owners, submissions, players, matches, challenges, rulings and seasons.
 //!   `league.sql` documents the tables
 //! * [`OrganiserAct`] and [`OwnerAct`] are what the organiser and the owners decide, as values: [`League::act`] and
-//!   [`League::act_as_owner`] decide and apply one in a transaction
+//!   [`League::act_as_owner`] decide and apply one in a transaction, [`League::rule`] a ruling
 //! * [`Book`] counts the results of a ladder and rates its players: [`LadderRow`] is a row of standings, [`FinalStandings`]
 //!   are those of a season that has ended
 
@@ -30,7 +30,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use serde::de::DeserializeOwned;
 
-pub use acts::{ActError, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
+pub use acts::{ActError, LadderMatch, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
 pub use book::{Book, LadderRow, LadderSeats, RatingInputs, number};
 pub use bots::{LeagueBot, NewBot, ProgramName};
 pub use challenges::{Challenge, ChallengeError};

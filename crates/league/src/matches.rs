@@ -245,9 +245,7 @@ impl League {
     /// # Errors
     /// If the row is invalid.
     pub fn find_match(&self, ladder: &str, number: u32) -> Result<Option<LeagueMatch>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number = ?2");
-        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
-        query.query_row(params![ladder, number], read_match).optional().map_err(failed)
+        find_match(&self.db, ladder, number).map_err(failed)
     }
 
     /// Whether a match is stored.
@@ -302,6 +300,15 @@ impl League {
             self.db.query_row("SELECT count(*) FROM matches", [], |row| row.get(0)).map_err(failed)?;
         Ok(count.unsigned_abs())
     }
+}
+
+pub(super) fn find_match(
+    db: &Connection,
+    ladder: &str,
+    number: u32,
+) -> rusqlite::Result<Option<LeagueMatch>> {
+    let sql = format!("SELECT {COLUMNS} FROM matches WHERE ladder = ?1 AND number = ?2");
+    db.prepare_cached(&sql)?.query_row(params![ladder, number], read_match).optional()
 }
 
 /// The columns that [`read_match`] reads.

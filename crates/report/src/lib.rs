@@ -45,7 +45,7 @@ pub use regression::{
     RegressionFindings, RegressionOutcome, RegressionReport, RegressionSetting, SetVersions, cautioned,
     model_name,
 };
-pub use ruling::{PublicRuling, RulingOnMatch, RulingsByMatch, ruling_words};
+pub use ruling::{PublicRuling, RulingOnMatch, RulingsByMatch};
 pub use scoresheet::Scoresheet;
 pub use summary::{BotSummary, Comparison, RunSummary, SetReport};
 pub use table::{difference_lines, result_line, sets_line, summary_table, table};

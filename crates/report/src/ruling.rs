@@ -35,45 +35,12 @@ impl PublicRuling {
             id: row.id,
             at: row.at.clone(),
             act: row.act,
-            decision: ruling_words(row),
+            decision: row.words(),
             matches: row.matches.iter().map(RuledMatch::id).collect(),
             name: row.name.clone(),
             reason: row.is_public.then(|| row.reason.clone()),
             undone_at: row.undone.as_ref().map(|undone| undone.at.clone()),
         }
-    }
-}
-
-/// The decision of a ruling in words: `m17 is awarded to alice`.
-pub fn ruling_words(row: &RulingRow) -> String {
-    let ids: Vec<String> = row.matches.iter().map(RuledMatch::id).collect();
-    let (ids, name) = (ids.join(" and "), row.name.as_deref().unwrap_or_default());
-    match row.act {
-        RulingAct::Void | RulingAct::Award => {
-            let of_match = |ruled: &RuledMatch| format!("{} is {}", ruled.id(), outcome(row.act, ruled));
-            row.matches.iter().map(of_match).collect::<Vec<_>>().join(", ")
-        }
-        RulingAct::Replay if row.matches.len() > 1 => format!("{ids} are played again, on another deal"),
-        RulingAct::Replay => format!("{ids} is played again"),
-        RulingAct::Disqualify if row.is_from_start => format!("{name} is disqualified from the start"),
-        RulingAct::Disqualify if row.matches.is_empty() => format!("{name} is disqualified"),
-        RulingAct::Disqualify => {
-            let outcomes = row.matches.iter().map(|ruled| outcome(row.act, ruled));
-            format!("{name} is disqualified from {ids}: it is {}", outcomes.collect::<Vec<_>>().join(", "))
-        }
-        RulingAct::Rename => match row.display.as_ref().and_then(|[_, after]| after.as_deref()) {
-            Some(after) => format!("{name} is shown as {after}"),
-            None => format!("{name} is shown as {name}"),
-        },
-    }
-}
-
-fn outcome(act: RulingAct, ruled: &RuledMatch) -> String {
-    match (act, &ruled.winner) {
-        (RulingAct::Replay, _) => "replayed".to_owned(),
-        (_, Some(winner)) => format!("awarded to {winner}"),
-        (RulingAct::Award, None) => "awarded as a draw".to_owned(),
-        (_, None) => "void".to_owned(),
     }
 }
 
@@ -105,7 +72,7 @@ impl RulingsByMatch {
                 found.annulled.insert(bot, RulingOnMatch { id: row.id, outcome: "void".to_owned() });
             }
             for ruled in &row.matches {
-                let ruling = RulingOnMatch { id: row.id, outcome: outcome(row.act, ruled) };
+                let ruling = RulingOnMatch { id: row.id, outcome: ruled.outcome(row.act) };
                 if row.act == RulingAct::Replay {
                     found.replayed.entry(ruled.number).or_default().push((ruled.attempt, ruling));
                 } else {

@@ -63,6 +63,7 @@ pub use requests::Requests;
 pub use results::{About, Results, TournamentChange, is_void_for};
 pub use rows::{BadRow, EntrantRow, MatchRow, RowDefect, VOID, from_json};
 pub use rulings::{
-    RULINGS, RuledMatch, RulingAct, RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling,
+    DisqualifiedFrom, NotInForce, RULINGS, RequestedDecision, RequestedRuling, RuledMatch, RulingAct,
+    RulingRow, UndoneRuling, insert_ruling, only_opponent, read_rulings, undo_ruling,
 };
 pub use time::{now, utc};

@@ -54,6 +54,16 @@ impl RuledMatch {
     pub fn id(&self) -> String {
         match_id(self.number, self.kind)
     }
+
+    /// What a ruling decides on it: `awarded to alice`.
+    pub fn outcome(&self, act: RulingAct) -> String {
+        match (act, &self.winner) {
+            (RulingAct::Replay, _) => "replayed".to_owned(),
+            (_, Some(winner)) => format!("awarded to {winner}"),
+            (RulingAct::Award, None) => "awarded as a draw".to_owned(),
+            (_, None) => "void".to_owned(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +122,134 @@ impl RulingRow {
     pub fn is_in_force(&self) -> bool {
         self.undone.is_none()
     }
+
+    /// The ruling with this number among those of a `tournament` or a `league`, if it is in force.
+    ///
+    /// # Errors
+    /// If there is none, or it was undone.
+    pub fn find<'a>(
+        rulings: &'a [RulingRow],
+        id: u32,
+        of: &'static str,
+    ) -> Result<&'a RulingRow, NotInForce> {
+        let found = rulings.iter().find(|row| row.id == id).ok_or(NotInForce::Unknown { id, of })?;
+        match &found.undone {
+            None => Ok(found),
+            Some(UndoneRuling { at, user, .. }) => {
+                Err(NotInForce::Undone { id, user: user.clone(), at: at.clone() })
+            }
+        }
+    }
+
+    /// What it decides: `m17 is awarded to alice`.
+    pub fn words(&self) -> String {
+        let ids: Vec<String> = self.matches.iter().map(RuledMatch::id).collect();
+        let (ids, name) = (ids.join(" and "), self.name.as_deref().unwrap_or_default());
+        let outcomes = self.matches.iter().map(|ruled| ruled.outcome(self.act));
+        match self.act {
+            RulingAct::Void | RulingAct::Award => {
+                let of_match =
+                    |(ruled, outcome): (&RuledMatch, String)| format!("{} is {outcome}", ruled.id());
+                self.matches.iter().zip(outcomes).map(of_match).collect::<Vec<_>>().join(", ")
+            }
+            RulingAct::Replay if self.matches.len() > 1 => {
+                format!("{ids} are played again, on another deal")
+            }
+            RulingAct::Replay => format!("{ids} is played again"),
+            RulingAct::Disqualify if self.is_from_start => format!("{name} is disqualified from the start"),
+            RulingAct::Disqualify if self.matches.is_empty() => format!("{name} is disqualified"),
+            RulingAct::Disqualify => {
+                let outcomes = outcomes.collect::<Vec<_>>().join(", ");
+                format!("{name} is disqualified from {ids}: it is {outcomes}")
+            }
+            RulingAct::Rename => {
+                let after = self.display.as_ref().and_then(|[_, after]| after.as_deref());
+                format!("{name} is shown as {}", after.unwrap_or(name))
+            }
+        }
+    }
+}
+
+/// Why a ruling cannot be undone.
+#[derive(Debug, thiserror::Error)]
+pub enum NotInForce {
+    #[error("there is no ruling {id}: `referee {of} rulings` lists them")]
+    Unknown { id: u32, of: &'static str },
+    #[error("ruling {id} was undone by {user} at {at}")]
+    Undone {
+        id: u32,
+        /// The user of the operating system.
+        user: String,
+        /// In UTC.
+        at: String,
+    },
+}
+
+/// A ruling, as it is asked for. `M` names a match.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RequestedRuling<M = String> {
+    pub decision: RequestedDecision<M>,
+    /// The user of the operating system who decides.
+    pub user: String,
+    pub reason: String,
+    /// Whether everybody may read why.
+    pub is_public: bool,
+}
+
+impl<M> RequestedRuling<M> {
+    /// The ruling, before what it decides is known.
+    pub fn made(&self, act: RulingAct, at: SystemTime) -> RulingRow {
+        RulingRow::made(at, act, &self.user, &self.reason, self.is_public)
+    }
+}
+
+/// What is to be decided, on a match or on an entrant or bot with this name.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestedDecision<M = String> {
+    /// A match does not count.
+    Void(M),
+    /// A match gives the points of a win, or without a winner of a draw.
+    Award { id: M, winner: Option<String> },
+    /// A match is played again.
+    Replay(M),
+    /// It plays no more, or loses a match.
+    Disqualify { name: String, from: DisqualifiedFrom<M> },
+    /// People see another name; its name without one.
+    Rename { name: String, display: Option<String> },
+    /// The ruling with this number holds no longer.
+    Undo(u32),
+}
+
+/// What an entrant or bot is disqualified from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DisqualifiedFrom<M = String> {
+    /// It loses this match.
+    Match(M),
+    /// It plays no more.
+    Now,
+    /// Its results are annulled, too.
+    Start,
+}
+
+impl<M> DisqualifiedFrom<M> {
+    /// As options say it: from a match, or from the start; otherwise from now on.
+    pub fn of(from_match: Option<M>, from_start: bool) -> DisqualifiedFrom<M> {
+        match (from_match, from_start) {
+            (Some(id), _) => DisqualifiedFrom::Match(id),
+            (None, true) => DisqualifiedFrom::Start,
+            (None, false) => DisqualifiedFrom::Now,
+        }
+    }
+}
+
+/// Who gets the points of a match that one of its players, given by seat, loses: the only opponent. With several of them
+/// nobody does.
+pub fn only_opponent<P: PartialEq>(players: impl IntoIterator<Item = P>, loser: &P) -> Option<P> {
+    let mut others = players.into_iter().filter(|player| player != loser);
+    let only = others.next()?;
+    others.all(|other| other == only).then_some(only)
 }
 
 /// How a ruling was undone.

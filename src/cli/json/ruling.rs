@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use crate::report::ruling_words;
 use crate::store::{RuledMatch, RulingAct, RulingRow};
 
 /// A ruling, as its organiser sees it.
@@ -49,7 +48,7 @@ impl RulingLine<'_> {
             at: &row.at,
             user: &row.user,
             act: row.act,
-            decision: ruling_words(row),
+            decision: row.words(),
             ladder: row.ladder.as_deref(),
             matches: &row.matches,
             name: row.name.as_deref(),

@@ -5,17 +5,13 @@ use std::io::Write;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::json::RulingLine;
-use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::ruling::{Why, rulings_table};
-use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
-use crate::league::{League, LeagueMatch, OrganiserAct};
-use crate::report::ruling_words;
+use crate::league::LadderMatch;
 use crate::runs::league::config::LeagueConfig;
-use crate::stats::ladder::Name;
-use crate::store::{RuledMatch, RulingAct, RulingRow, UndoneRuling, now, parse_match_id};
+use crate::store::{DisqualifiedFrom, RequestedDecision, now};
 
 /// Rule on matches and bots, also while `referee serve` runs
 ///
@@ -125,6 +121,19 @@ enum LeagueDecision {
     },
 }
 
+impl LeagueDecision {
+    fn which(&self) -> &LeagueSelector {
+        match self {
+            LeagueDecision::Void { which, .. }
+            | LeagueDecision::Award { which, .. }
+            | LeagueDecision::Replay { which, .. }
+            | LeagueDecision::Disqualify { which, .. }
+            | LeagueDecision::Rename { which, .. }
+            | LeagueDecision::Undo { which, .. } => which,
+        }
+    }
+}
+
 #[derive(Debug, ClapArgs)]
 struct MatchOfLadder {
     /// The match, e.g. m17
@@ -135,97 +144,31 @@ struct MatchOfLadder {
     ladder: Option<String>,
 }
 
-/// A match with its ladder.
-struct FoundMatch {
-    ladder: String,
-    row: LeagueMatch,
-}
-
-impl FoundMatch {
-    fn of(config: &LeagueConfig, league: &League, on: &MatchOfLadder) -> Result<FoundMatch, Failure> {
-        let ladder = find_ladder(config, on.ladder.as_deref())?.name.clone();
-        let none = || Failure::usage(format!("there is no match {} on {ladder}", on.id));
-        let (number, _) = parse_match_id(&on.id).ok_or_else(none)?;
-        let row = league.find_match(&ladder, number).map_err(Failure::cannot_run)?;
-        let row = row.filter(|row| row.id() == on.id).ok_or_else(none)?;
-        Ok(FoundMatch { ladder, row })
-    }
-
-    /// A ruling on it.
-    fn ruling(self, winner: Option<String>, row: RulingRow) -> RulingRow {
-        let ruled = RuledMatch { number: self.row.number, attempt: 1, winner, kind: self.row.kind };
-        RulingRow { ladder: Some(self.ladder), matches: vec![ruled], ..row }
-    }
-
-    /// The player that a name stands for: with a version, or any version of a bot.
-    fn player(&self, name: &str) -> Result<String, Failure> {
-        let is_it = |player: &&String| *player == name || Name::parse(player).bot == name;
-        self.row.players.iter().find(is_it).cloned().ok_or_else(|| {
-            Failure::usage(format!(
-                "`{name}` does not play {}: its players are {}",
-                self.row.id(),
-                self.row.players.join(" and ")
-            ))
-        })
+impl MatchOfLadder {
+    fn find(self, config: &LeagueConfig) -> Result<LadderMatch, Failure> {
+        let ladder = find_ladder(config, self.ladder.as_deref())?.name.clone();
+        Ok(LadderMatch { ladder, id: self.id })
     }
 }
 
 pub(super) fn rule(args: RuleArgs) -> Result<Exit, Failure> {
-    let made = |act: RulingAct, why: &Why| -> Result<RulingRow, Failure> {
-        Ok(RulingRow::made(now(), act, &user(), why.reason()?, !why.private))
+    let (config, mut league) = args.decision.which().open()?;
+    let (why, decision) = match args.decision {
+        LeagueDecision::Void { on, why, .. } => (why, RequestedDecision::Void(on.find(&config)?)),
+        LeagueDecision::Award { on, winner, why, .. } => {
+            (why, RequestedDecision::Award { id: on.find(&config)?, winner })
+        }
+        LeagueDecision::Replay { on, why, .. } => (why, RequestedDecision::Replay(on.find(&config)?)),
+        LeagueDecision::Disqualify { name, from_start, from_match, ladder, why, .. } => {
+            let on = from_match.map(|id| MatchOfLadder { id, ladder }.find(&config)).transpose()?;
+            (why, RequestedDecision::Disqualify { name, from: DisqualifiedFrom::of(on, from_start) })
+        }
+        LeagueDecision::Rename { name, display, why, .. } => {
+            (why, RequestedDecision::Rename { name, display })
+        }
+        LeagueDecision::Undo { ruling, why, .. } => (why, RequestedDecision::Undo(ruling)),
     };
-    let (mut league, row) = match args.decision {
-        LeagueDecision::Void { on, why, which } => {
-            let (config, league) = which.open()?;
-            let found = FoundMatch::of(&config, &league, &on)?;
-            let row = found.ruling(None, made(RulingAct::Void, &why)?);
-            (league, row)
-        }
-        LeagueDecision::Award { on, winner, draw: _, why, which } => {
-            let (config, league) = which.open()?;
-            let found = FoundMatch::of(&config, &league, &on)?;
-            let winner = winner.map(|name| found.player(&name)).transpose()?;
-            (league, found.ruling(winner, made(RulingAct::Award, &why)?))
-        }
-        LeagueDecision::Replay { on, why, which } => {
-            let (config, league) = which.open()?;
-            let found = FoundMatch::of(&config, &league, &on)?;
-            (league, found.ruling(None, made(RulingAct::Replay, &why)?))
-        }
-        LeagueDecision::Disqualify { name, from_start, from_match, ladder, why, which } => {
-            let (config, league) = which.open()?;
-            let row = made(RulingAct::Disqualify, &why)?;
-            match from_match {
-                Some(id) => {
-                    let found = FoundMatch::of(&config, &league, &MatchOfLadder { id, ladder })?;
-                    let loser = found.player(&name)?;
-                    let others: Vec<&String> =
-                        found.row.players.iter().filter(|&player| *player != loser).collect();
-                    // With several opponents nobody wins.
-                    let winner = if let [only] = others[..] { Some(only.clone()) } else { None };
-                    (league, found.ruling(winner, RulingRow { name: Some(name), ..row }))
-                }
-                None => {
-                    let name = Some(Name::parse(&name).bot);
-                    (league, RulingRow { name, is_from_start: from_start, ..row })
-                }
-            }
-        }
-        LeagueDecision::Rename { name, display, why, which } => {
-            let (_, league) = which.open()?;
-            let row = made(RulingAct::Rename, &why)?;
-            let name = Some(Name::parse(&name).bot);
-            (league, RulingRow { name, display: Some([None, display]), ..row })
-        }
-        LeagueDecision::Undo { ruling, why, which } => {
-            let undone = UndoneRuling::made(now(), ruling, 0, &user(), why.reason()?);
-            log::act(&mut which.open()?.1, OrganiserAct::Undo(&undone))?;
-            writeln!(screen::stdout(), "ruling {ruling} is undone")?;
-            return Ok(Exit::Done);
-        }
-    };
-    let words = &ruling_words(&row);
-    log::act(&mut league, OrganiserAct::Rule { ruling: &row, words })?;
+    let words = league.rule(&why.ruling(decision)?, now())?;
     writeln!(screen::stdout(), "{words}")?;
     Ok(Exit::Done)
 }

@@ -8,13 +8,11 @@ use clap::{Args as ClapArgs, Subcommand};
 use crate::cli::json::RulingLine;
 use crate::cli::ruling::{Why, rulings_table};
 use crate::cli::tournament::change::change;
-use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::runs::config::KnownGames;
-use crate::runs::tournament::{
-    DisqualifiedFrom, RequestedChange, RequestedDecision, RequestedRuling, open_results,
-};
+use crate::runs::tournament::{RequestedChange, open_results};
+use crate::store::{DisqualifiedFrom, RequestedDecision};
 
 /// Rule on matches and entrants, even while the tournament is in progress
 ///
@@ -141,11 +139,7 @@ pub(super) fn rule(args: RuleArgs, games: &KnownGames) -> Result<Exit, Failure> 
         }
         TournamentDecision::Replay { on, why } => (on.dir, why, RequestedDecision::Replay(on.id)),
         TournamentDecision::Disqualify { dir, name, from_start, from_match, why } => {
-            let from = match (from_match, from_start) {
-                (Some(id), _) => DisqualifiedFrom::Match(id),
-                (None, true) => DisqualifiedFrom::Start,
-                (None, false) => DisqualifiedFrom::Now,
-            };
+            let from = DisqualifiedFrom::of(from_match, from_start);
             (dir, why, RequestedDecision::Disqualify { name, from })
         }
         TournamentDecision::Rename { dir, name, display, why } => {
@@ -153,9 +147,7 @@ pub(super) fn rule(args: RuleArgs, games: &KnownGames) -> Result<Exit, Failure> 
         }
         TournamentDecision::Undo { dir, ruling, why } => (dir, why, RequestedDecision::Undo(ruling)),
     };
-    let reason = why.reason()?.to_owned();
-    let requested = RequestedRuling { decision, user: user(), reason, is_public: !why.private };
-    change(&dir, games, &RequestedChange::Rule(Box::new(requested)))
+    change(&dir, games, &RequestedChange::Rule(Box::new(why.ruling(decision)?)))
 }
 
 /// List the rulings of a tournament, with who made them and why

@@ -3,7 +3,7 @@
 use referee_game::name::NameError;
 
 use crate::{ChallengeError, OwnerError, SeasonError, SubmissionError, failed};
-use referee_store::StoreError;
+use referee_store::{NotInForce, StoreError};
 
 /// Why a request is not one of an owner who takes part.
 #[derive(Debug, thiserror::Error)]
@@ -107,20 +107,15 @@ pub enum ActError {
         /// The name of the season.
         season: String,
     },
-    #[error("there is no ruling {id}: `referee league rulings` lists them")]
-    NoRuling {
-        /// The number.
-        id: u32,
+    #[error("`{name}` does not play {id}: its players are {}", players.join(" and "))]
+    NotOfMatch {
+        name: String,
+        /// The id of the match.
+        id: String,
+        players: Vec<String>,
     },
-    #[error("ruling {id} was undone by {user} at {at}")]
-    Undone {
-        /// Its number.
-        id: u32,
-        /// The user of the operating system.
-        user: String,
-        /// In UTC.
-        at: String,
-    },
+    #[error(transparent)]
+    NotInForce(#[from] NotInForce),
     #[error("ruling {id}: the bot has been renamed again since")]
     RenamedAgain {
         /// The number of the ruling.

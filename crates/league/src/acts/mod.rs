@@ -2,15 +2,16 @@
 //! names the columns that it changes and notes the act in the log, so it cannot undo what another process decides meanwhile.
 
 mod error;
+mod ruling;
 #[cfg(test)]
 mod tests;
 
 use std::time::SystemTime;
 
-use referee_game::name::NameSet;
 use rusqlite::{Connection, OptionalExtension, params};
 
 pub use error::{ActError, NotAdmitted};
+pub use ruling::LadderMatch;
 
 use super::bots::{LeagueBot, NewBot, admit, follow_bot, own_names, read_bots};
 use super::challenges::{ChallengeError, check_players, insert_challenge};
@@ -19,12 +20,9 @@ use super::owners::{
     FORMER, Invitation, LeagueOwner, OwnerState, add_invitation, check_owner_names, find_owner, insert_owner,
     owner_by, remove_owner,
 };
-use super::seasons::{self, CURRENT};
+use super::seasons;
 use super::submissions::{approve, reject};
-use super::{League, parsed, utc};
-use referee_store::{
-    RuledMatch, RulingAct, RulingRow, UndoneRuling, insert_ruling, read_rulings, undo_ruling,
-};
+use super::{League, utc};
 
 /// How an owner proves who it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,14 +89,6 @@ pub enum OrganiserAct<'a> {
         /// Whether it is paused from now on.
         is_paused: bool,
     },
-    /// Rules on matches or a bot. The display name before a ruling that renames is that of the database.
-    Rule {
-        ruling: &'a RulingRow,
-        /// The same in words, for the log.
-        words: &'a str,
-    },
-    /// Undoes a ruling.
-    Undo(&'a UndoneRuling),
     /// Adds an owner with a new id, or one who has left.
     AddOwner(&'a LeagueOwner),
     /// Lets an owner take part.
@@ -314,14 +304,6 @@ impl OrganiserAct<'_> {
                 let word = if is_paused { "pause" } else { "resume" };
                 bot.map_or_else(|| word.to_owned(), |bot| format!("{word} {bot}"))
             }
-            OrganiserAct::Rule { ruling, words } => {
-                rule(db, ruling, at)?;
-                format!("rule: {words}")
-            }
-            OrganiserAct::Undo(undone) => {
-                undo(db, undone)?;
-                format!("rule: undo {}", undone.id)
-            }
             OrganiserAct::AddOwner(owner) => {
                 let sql = "SELECT 1 FROM owners WHERE id = ?1 AND state <> ?2";
                 if db.query_row(sql, params![owner.id, OwnerState::Left], |_| Ok(())).optional()?.is_some() {
@@ -402,107 +384,4 @@ fn end_participation(db: &Connection, bot: &str, at: SystemTime) -> Result<(), A
         Some(true) => Err(ActError::OfFile { name: bot.to_owned() }),
         Some(false) => Ok(follow_bot(db, bot)?),
     }
-}
-
-fn rule(db: &Connection, ruling: &RulingRow, at: SystemTime) -> Result<(), ActError> {
-    for ruled in &ruling.matches {
-        check_season(db, ruling.ladder.as_deref(), ruled)?;
-    }
-    let mut ruling = ruling.clone();
-    match (ruling.act, &ruling.name) {
-        (RulingAct::Replay, _) => {
-            let sql = "SELECT ladder, players FROM matches WHERE ladder = ?1 AND number = ?2";
-            for ruled in &ruling.matches {
-                let (ladder, players): (String, String) =
-                    db.query_row(sql, params![ruling.ladder, ruled.number], |row| {
-                        Ok((row.get(0)?, row.get(1)?))
-                    })?;
-                let players: Vec<String> = parsed(&players, 1)?;
-                check_players(db, &ladder, &players)?;
-                insert_challenge(db, &ladder, &players, None, at)?;
-            }
-        }
-        (RulingAct::Disqualify, Some(bot)) if ruling.matches.is_empty() => {
-            end_participation(db, bot, at)?;
-            // What undoes the ruling finds by this time what the ruling has done.
-            ruling.at = utc(at);
-        }
-        (RulingAct::Rename, Some(bot)) => {
-            let sql = "SELECT 1 FROM bots WHERE name = ?1 AND revoked_at IS NULL";
-            if db.query_row(sql, [bot], |_| Ok(())).optional()?.is_none() {
-                return Err(ActError::NoBot { name: bot.clone() });
-            }
-            let [before, after] = ruling.display.get_or_insert_default();
-            *before = rename(db, bot, after.as_deref())?;
-        }
-        _ => {}
-    }
-    Ok(insert_ruling(db, &ruling)?)
-}
-
-/// Checks that a match belongs to the season in progress.
-fn check_season(db: &Connection, ladder: Option<&str>, ruled: &RuledMatch) -> Result<(), ActError> {
-    let sql = format!(
-        "SELECT (SELECT name FROM seasons WHERE number = season), season = {CURRENT} FROM matches WHERE ladder = ?1 AND \
-         number = ?2"
-    );
-    let found =
-        db.query_row(&sql, params![ladder, ruled.number], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    match found {
-        Some((_, true)) => Ok(()),
-        Some((season, false)) => {
-            let season: Option<String> = season;
-            Err(ActError::SeasonEnded { id: ruled.id(), season: season.unwrap_or_default() })
-        }
-        None => Err(ActError::NoMatch { id: ruled.id(), ladder: ladder.unwrap_or_default().to_owned() }),
-    }
-}
-
-/// Changes what people see instead of the name of a bot. It must not look like another one. Returns what
-/// they saw before.
-fn rename(db: &Connection, bot: &str, display: Option<&str>) -> Result<Option<String>, ActError> {
-    let bots = read_bots(db)?;
-    let own = bots.iter().find(|own| own.name == bot);
-    let own = own.ok_or_else(|| ActError::NoBot { name: bot.to_owned() })?;
-    if let Some(display) = display {
-        let mut names = NameSet::default();
-        for other in &bots {
-            // Names of restored backups may look alike.
-            let _ = names.add(&other.name);
-        }
-        for other in bots.iter().filter(|other| other.name != bot) {
-            other.display_name.iter().for_each(|display| _ = names.add_display(&other.name, display));
-        }
-        let wrong = |why| ActError::DisplayName { name: display.to_owned(), why };
-        names.add_display(bot, display).map_err(wrong)?;
-    }
-    db.execute("UPDATE bots SET display_name = ?2 WHERE name = ?1", params![bot, display])?;
-    Ok(own.display_name.clone())
-}
-
-fn undo(db: &Connection, undone: &UndoneRuling) -> Result<(), ActError> {
-    let id = undone.id;
-    let row = read_rulings(db)?.into_iter().find(|row| row.id == id).ok_or(ActError::NoRuling { id })?;
-    if let Some(UndoneRuling { at, user, .. }) = row.undone {
-        return Err(ActError::Undone { id, user, at });
-    }
-    match (row.act, &row.name) {
-        (RulingAct::Disqualify, Some(bot)) if row.matches.is_empty() => {
-            // A bot that was revoked later, or whose owner has left, does not come back.
-            let sql = "UPDATE bots SET revoked_at = NULL WHERE name = ?1 AND revoked_at = ?2 AND owner NOT IN \
-                       (SELECT id FROM owners WHERE state = 'left')";
-            db.execute(sql, [bot, &row.at])?;
-            follow_bot(db, bot)?;
-        }
-        (RulingAct::Rename, Some(bot)) => {
-            let [before, after] = row.display.unwrap_or_default();
-            let sql = "SELECT 1 FROM bots WHERE name = ?1 AND display_name IS ?2";
-            if db.query_row(sql, params![bot, after], |_| Ok(())).optional()?.is_none() {
-                return Err(ActError::RenamedAgain { id });
-            }
-            rename(db, bot, before.as_deref())?;
-        }
-        _ => {}
-    }
-    Ok(undo_ruling(db, undone)?)
 }

@@ -1,12 +1,15 @@
 //! Acts of an owner, the organiser and the server on two connections: one begins between any two statements of the other.
 
 use std::fmt::Write;
-use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use std::{env, fs, process};
 
 use referee_game::test_length::long_or;
+use referee_store::{DisqualifiedFrom, RequestedDecision, RequestedRuling};
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::types::Value;
 
@@ -57,21 +60,24 @@ fn organised(league: &mut League, act: OrganiserAct<'_>) -> Outcome {
     said(league.act("root", act, today()))
 }
 
-fn rules(league: &mut League, ruling: RulingRow) -> Outcome {
-    organised(league, OrganiserAct::Rule { ruling: &ruling, words: "ruled" })
+fn rules(league: &mut League, decision: RequestedDecision<LadderMatch>) -> Outcome {
+    said(league.rule(&requested(decision), today()))
 }
 
-fn ruling(act: RulingAct) -> RulingRow {
-    RulingRow::made(today(), act, "root", "a reason", true)
+fn requested(decision: RequestedDecision<LadderMatch>) -> RequestedRuling<LadderMatch> {
+    RequestedRuling { decision, user: "root".to_owned(), reason: "a reason".to_owned(), is_public: true }
 }
 
-fn on_bot(act: RulingAct, name: &str) -> RulingRow {
-    RulingRow { name: Some(name.to_owned()), ..ruling(act) }
+fn disqualified(name: &str) -> RequestedDecision<LadderMatch> {
+    RequestedDecision::Disqualify { name: name.to_owned(), from: DisqualifiedFrom::Now }
 }
 
-fn on_match(act: RulingAct) -> RulingRow {
-    let ruled = RuledMatch { number: 1, attempt: 1, winner: None, kind: referee_store::MatchKind::default() };
-    RulingRow { ladder: Some("short".to_owned()), matches: vec![ruled], ..ruling(act) }
+fn renamed() -> RequestedDecision<LadderMatch> {
+    RequestedDecision::Rename { name: "abacus".to_owned(), display: Some("Abacus II".to_owned()) }
+}
+
+fn m1() -> LadderMatch {
+    LadderMatch { ladder: "short".to_owned(), id: "m1".to_owned() }
 }
 
 fn owner(id: &str, token: u8, state: OwnerState) -> LeagueOwner {
@@ -205,40 +211,32 @@ const ORGANISERS_ACTS: [Act; 24] = [
     ),
     act(
         "disqualify",
-        |on| rules(on, on_bot(RulingAct::Disqualify, "abacus")),
+        |on| rules(on, disqualified("abacus")),
         "SELECT revoked_at IS NOT NULL FROM bots WHERE name = 'abacus'",
     ),
     act(
         "disqualify what is handed in",
-        |on| rules(on, on_bot(RulingAct::Disqualify, "mouse")),
+        |on| rules(on, disqualified("mouse")),
         "SELECT revoked_at IS NOT NULL FROM bots WHERE name = 'mouse'",
     ),
     act(
         "rename",
-        |on| {
-            rules(
-                on,
-                RulingRow {
-                    display: Some([None, Some("Abacus II".to_owned())]),
-                    ..on_bot(RulingAct::Rename, "abacus")
-                },
-            )
-        },
+        |on| rules(on, renamed()),
         "SELECT display_name = 'Abacus II' OR display_name LIKE 'Former %' FROM bots WHERE name = 'abacus'",
     ),
     act(
         "undo",
-        |on| organised(on, OrganiserAct::Undo(&UndoneRuling::made(today(), 1, 0, "root", "it was not"))),
+        |on| rules(on, RequestedDecision::Undo(1)),
         "SELECT undone_at IS NOT NULL FROM rulings WHERE id = 1",
     ),
     act(
         "void",
-        |on| rules(on, on_match(RulingAct::Void)),
+        |on| rules(on, RequestedDecision::Void(m1())),
         "SELECT count(*) FROM rulings WHERE act = 'void' AND undone_at IS NULL",
     ),
     act(
         "replay",
-        |on| rules(on, on_match(RulingAct::Replay)),
+        |on| rules(on, RequestedDecision::Replay(m1())),
         "SELECT count(*) FROM rulings WHERE act = 'replay' AND undone_at IS NULL",
     ),
     act(
@@ -324,8 +322,7 @@ fn begin(league: &mut League) {
     let sql = "INSERT INTO matches (ladder, number, players, faults, ended_by, reason, is_challenge, is_rated, decisions, \
                duration_us, ended_at, season) VALUES ('short', 1, '[\"abacus\",\"cat\"]', '[{},{}]', 'rules', 'x', 0, 1, 1, 1, '', 1)";
     league.db.execute(sql, []).unwrap();
-    let ruling = RulingRow { at: utc(at(0)), ..on_bot(RulingAct::Disqualify, "old") };
-    league.act("root", OrganiserAct::Rule { ruling: &ruling, words: "" }, at(0)).unwrap();
+    league.rule(&requested(disqualified("old")), at(0)).unwrap();
 }
 
 /// Copies of one league.
@@ -520,10 +517,7 @@ fn an_act_that_writes_what_it_has_read_before_is_found() {
 fn a_bot_that_was_revoked_after_its_disqualification_does_not_come_back_with_it() {
     let [mut league, _] = Leagues::new().open();
     let is_back = |league: &League| holds(league, "SELECT revoked_at IS NULL FROM bots WHERE name = 'old'");
-    let undo = |league: &mut League| {
-        let undone = UndoneRuling::made(today(), 1, 0, "root", "it was not");
-        organised(league, OrganiserAct::Undo(&undone))
-    };
+    let undo = |league: &mut League| rules(league, RequestedDecision::Undo(1));
     organised(
         &mut league,
         OrganiserAct::AddBot(&NewBot {
@@ -552,7 +546,7 @@ fn a_bot_that_was_revoked_after_its_disqualification_does_not_come_back_with_it(
 fn a_ruling_on_a_season_that_ends_meanwhile_is_refused() {
     let [mut league, _] = Leagues::new().open();
     organised(&mut league, OrganiserAct::EndSeason { name: "autumn", keeps_ratings: true }).unwrap();
-    let refused = rules(&mut league, on_match(RulingAct::Void)).unwrap_err();
+    let refused = rules(&mut league, RequestedDecision::Void(m1())).unwrap_err();
     assert_eq!(refused, "m1 belongs to season autumn, which has ended: its standings stay as they are");
 }
 
@@ -567,4 +561,65 @@ fn an_owner_does_not_resume_what_the_organiser_has_paused() {
     organised(&mut league, pause(false)).unwrap();
     own(&mut league, OwnerAct::Pause { bot: "abacus" }).unwrap();
     own(&mut league, OwnerAct::Resume { bot: "abacus" }).unwrap();
+}
+
+/// In the process that is killed: the database, the decision, and the number of statements before the end.
+const KILLED: &str = "REFEREE_KILLED_RULING";
+
+#[test]
+fn a_ruling_is_whole_or_absent_when_the_process_dies_after_any_statement() {
+    let on_m1 =
+        |winner: Option<&str>| RequestedDecision::Award { id: m1(), winner: winner.map(str::to_owned) };
+    let from_m1 = DisqualifiedFrom::Match(m1());
+    let decisions = [
+        RequestedDecision::Void(m1()),
+        on_m1(Some("cat")),
+        RequestedDecision::Replay(m1()),
+        RequestedDecision::Disqualify { name: "abacus".to_owned(), from: from_m1 },
+        disqualified("mouse"),
+        renamed(),
+        RequestedDecision::Undo(1),
+    ];
+    if let Ok(killed) = env::var(KILLED) {
+        let [path, decision, statements] = killed.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{killed}")
+        };
+        let (decision, last): (usize, usize) = (decision.parse().unwrap(), statements.parse().unwrap());
+        let mut league = League::at(Path::new(path)).unwrap();
+        let mut statements = 0;
+        let die = move |_: TraceEvent<'_>| {
+            statements += 1;
+            if statements == last {
+                process::abort();
+            }
+        };
+        league.db.trace_v2(TraceEventCodes::SQLITE_TRACE_PROFILE, Some(die)).unwrap();
+        return rules(&mut league, decisions[decision].clone()).unwrap();
+    }
+    let leagues = Leagues::new();
+    for (at, decision) in decisions.iter().enumerate() {
+        let [mut league, _] = leagues.open();
+        let before = contents(&league);
+        rules(&mut league, decision.clone()).unwrap();
+        let after = contents(&league);
+        assert_ne!(before, after);
+        drop(league);
+        let mut is_made = false;
+        for statements in 1.. {
+            drop(leagues.open());
+            let mut process = Command::new(env::current_exe().unwrap());
+            let name = "acts::tests::a_ruling_is_whole_or_absent_when_the_process_dies_after_any_statement";
+            process.args([name, "--exact"]);
+            process.env(KILLED, format!("{} {at} {statements}", leagues.path().display()));
+            let output = process.output().unwrap();
+            let found = contents(&League::at(&leagues.path()).unwrap());
+            let place = format!("{decision:?}, after statement {statements}");
+            assert!(found == after || (found == before && !is_made), "{place}: {found}");
+            is_made = found == after;
+            if output.status.signal().is_none() {
+                assert!(output.status.success() && is_made && statements > 4, "{place}: {output:?}");
+                break;
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use referee_files::Folder;
 
 use super::*;
 use crate::{ActError, LeagueOwner, OrganiserAct, OwnerState};
-use referee_store::{RulingAct, RulingRow, UndoneRuling};
+use referee_store::{DisqualifiedFrom, RequestedDecision, RequestedRuling};
 
 const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 2, per_day: 3, bots: 2 };
 
@@ -84,17 +84,17 @@ fn a_new_version_retires_the_one_before_it() {
     let bot = league.bots().unwrap().remove(0);
     assert_eq!((&*bot.name, bot.version), ("mouse", Some(2)));
     // A bot that is disqualified plays no more, until that is undone.
-    let ruling = RulingRow {
-        name: Some(bot.name),
-        ..RulingRow::made(at(9), RulingAct::Disqualify, "root", "it was copied", true)
+    let rule = |league: &mut League, decision, now| {
+        let (user, reason) = ("root".to_owned(), "it was copied".to_owned());
+        league.rule(&RequestedRuling { decision, user, reason, is_public: true }, now).unwrap();
     };
-    league.act("root", OrganiserAct::Rule { ruling: &ruling, words: "" }, at(9)).unwrap();
+    let from = DisqualifiedFrom::Now;
+    rule(&mut league, RequestedDecision::Disqualify { name: bot.name, from }, at(9));
     assert_eq!(state(&league, second), SubmissionState::Retired);
     assert_eq!(league.submissions_with_files(at(9)).unwrap(), [second].into());
     let third = submit(&mut league, "ada", 900_000).unwrap();
     assert!(named(&mut league, third, "mouse").unwrap_err().contains("takes part no longer"));
-    let undone = UndoneRuling::made(at(10), 1, 0, "root", "it was not");
-    league.act("root", OrganiserAct::Undo(&undone), at(10)).unwrap();
+    rule(&mut league, RequestedDecision::Undo(1), at(10));
     assert_eq!(state(&league, second), SubmissionState::Playing);
     assert_eq!(state(&league, first), SubmissionState::Retired);
 }

@@ -10,14 +10,14 @@ use referee_game::{Misconfigured, counted};
 use referee_stats::Entrant;
 use referee_stats::schedule::{Format, Participation, RulingError, Schedule};
 use referee_stats::standings::Withdrawn;
-use referee_store::{Results, RulingAct, TournamentChange};
+use referee_store::{NotInForce, RequestedRuling, Results, RulingAct, TournamentChange};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{ClockError, ClockLimits, KnownGames, Setting};
 use crate::tournament::config::{EntrantConfig, ListenConfig, TournamentConfig};
 use crate::tournament::entrant_row::{fingerprints, row, sources};
 use crate::tournament::recover::LockedTournament;
-use crate::tournament::ruling::{RequestedRuling, decide_ruling};
+use crate::tournament::ruling::decide_ruling;
 use crate::tournament::stored::{StoredTournament, open_results};
 use crate::tournament::{ConfigError, TournamentError};
 
@@ -133,17 +133,8 @@ pub enum ChangeError {
     },
     #[error("there is no match m{0} in the schedule")]
     NoMatch(u32),
-    #[error("there is no ruling {0}: `referee tournament rulings` lists them")]
-    NoRuling(u32),
-    #[error("ruling {id} was undone by {user} at {at}")]
-    Undone {
-        /// Its number.
-        id: u32,
-        /// Who has undone it.
-        user: String,
-        /// When.
-        at: String,
-    },
+    #[error(transparent)]
+    NotInForce(#[from] NotInForce),
     #[error("ruling {id}: m{number} has been played again; rule on it instead")]
     Replayed {
         /// Its number.

@@ -26,6 +26,5 @@ pub use config::{
 pub use error::{Contradiction, TournamentError};
 pub use play::{TournamentEnd, TournamentEvent};
 pub use recover::{LockedTournament, Tournament, TournamentFolder, reveal};
-pub use ruling::{DisqualifiedFrom, RequestedDecision, RequestedRuling};
 pub use stored::{StoredTournament, open_results};
 pub use verify::{Audit, AuditSummary, PointsByRecords, verify};

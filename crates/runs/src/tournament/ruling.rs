@@ -3,80 +3,24 @@
 use std::mem;
 
 use referee_game::counted;
-use referee_report::ruling_words;
 use referee_stats::schedule::{MatchId, MatchRuling, Participation, Ruling, Schedule};
 use referee_stats::{Deals, Entrant, Lineup};
-use referee_store::{MatchKind, RuledMatch, RulingAct, RulingRow, TournamentChange, UndoneRuling, now};
-use serde::{Deserialize, Serialize};
+use referee_store::{
+    DisqualifiedFrom, MatchKind, RequestedDecision, RequestedRuling, RuledMatch, RulingAct, RulingRow,
+    TournamentChange, UndoneRuling, now, only_opponent,
+};
 
 use crate::tournament::ChangeError;
 use crate::tournament::change::{Decided, find, rejoin};
 use crate::tournament::stored::{StoredTournament, on_matches};
-
-/// A ruling, as requested from the process that plays the tournament.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct RequestedRuling {
-    /// What is to be decided.
-    pub decision: RequestedDecision,
-    /// Who decides.
-    pub user: String,
-    pub reason: String,
-    /// Whether everybody may read why.
-    pub is_public: bool,
-}
-
-/// What is to be decided. Entrants are named as in the list of entrants.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RequestedDecision {
-    /// A match does not count.
-    Void(String),
-    /// A match gives the points of a win, or without a winner of a draw.
-    Award {
-        /// The match.
-        id: String,
-        winner: Option<String>,
-    },
-    /// A match is played again.
-    Replay(String),
-    /// An entrant plays no more, or loses a match.
-    Disqualify { name: String, from: DisqualifiedFrom },
-    /// People see another name.
-    Rename {
-        name: String,
-        /// What they see; its name without one.
-        display: Option<String>,
-    },
-    /// The ruling with this number holds no longer.
-    Undo(u32),
-}
-
-/// What an entrant is disqualified from.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DisqualifiedFrom {
-    /// It loses this match.
-    Match(String),
-    /// It plays no more.
-    Now,
-    /// Its results are annulled, too.
-    Start,
-}
-
-/// A ruling that is made now, before what it decides is known.
-fn made(requested: &RequestedRuling, act: RulingAct, schedule: &Schedule) -> RulingRow {
-    RulingRow {
-        since: schedule.next_round(),
-        ..RulingRow::made(now(), act, &requested.user, &requested.reason, requested.is_public)
-    }
-}
 
 pub(super) fn decide_ruling(
     stored: &StoredTournament,
     requested: &RequestedRuling,
 ) -> Result<Decided, ChangeError> {
     let schedule = &stored.schedule;
-    let made = |act| made(requested, act, schedule);
+    // Before what it decides is known.
+    let made = |act| RulingRow { since: schedule.next_round(), ..requested.made(act, now()) };
     match &requested.decision {
         RequestedDecision::Void(id) => {
             let matches = vec![ruled(stored, parse(id)?, None)?];
@@ -108,7 +52,7 @@ pub(super) fn decide_ruling(
                 display: Some([before, display.clone()]),
                 ..made(RulingAct::Rename)
             };
-            let message = ruling_words(&row);
+            let message = row.words();
             let changes = TournamentChange {
                 config: Some(config.to_toml()?),
                 renamed: Some((index, display.clone())),
@@ -146,7 +90,7 @@ fn check(stored: &StoredTournament, row: &RulingRow) -> Result<Schedule, ChangeE
 
 fn decide_on_matches(stored: &StoredTournament, row: RulingRow) -> Result<Decided, ChangeError> {
     check(stored, &row)?;
-    let message = ruling_words(&row);
+    let message = row.words();
     let changes = TournamentChange { ruling: Some(row), ..TournamentChange::default() };
     Ok(Decided { changes, message })
 }
@@ -180,13 +124,8 @@ fn decide_to_disqualify(
         if !lineup.has(own) {
             return Err(ChangeError::NotOfMatch { name: name.clone(), id: format!("m{number}") });
         }
-        let mut others: Vec<Entrant> =
-            lineup.seats().iter().copied().filter(|&entrant| entrant != own).collect();
-        others.dedup();
-        let winner = match others.as_slice() {
-            [only] => Some(stored.entrants[only.index()].name.clone()),
-            _ => None,
-        };
+        let winner = only_opponent(lineup.seats().iter().copied(), &own);
+        let winner = winner.map(|winner| stored.entrants[winner.index()].name.clone());
         ruled(stored, number, winner)
     };
     if let DisqualifiedFrom::Match(id) = from {
@@ -228,11 +167,7 @@ fn decide_to_undo(
     id: u32,
     requested: &RequestedRuling,
 ) -> Result<Decided, ChangeError> {
-    let row = stored.rulings.iter().find(|row| row.id == id);
-    let row = row.ok_or(ChangeError::NoRuling(id))?;
-    if let Some(UndoneRuling { at, user, .. }) = &row.undone {
-        return Err(ChangeError::Undone { id, user: user.clone(), at: at.clone() });
-    }
+    let row = RulingRow::find(&stored.rulings, id, "tournament")?;
     let schedule = &stored.schedule;
     let undone = UndoneRuling::made(now(), id, schedule.next_round(), &requested.user, &requested.reason);
     let mut changes = TournamentChange { undone: Some(undone), ..TournamentChange::default() };
