@@ -13,7 +13,9 @@ use referee_stats::rating::bradley_terry::{Anchored, Counts, EarlierRating, FitC
 use referee_stats::{Deals, Entrant, Lineup, MatchResult, SideResult, Wdl};
 use referee_store::MatchKind;
 
+use crate::bots::BotDisplayNames;
 use crate::error::LadderError;
+use crate::ladder_rulings::LadderRulings;
 use crate::matches::LeagueMatch;
 
 /// A rating is provisional while its margin in the field is greater, in Elo.
@@ -35,9 +37,21 @@ const MOST_MARGIN: f64 = 680.0;
 /// The second match of a set belongs to it if its number is greater by at most this number.
 const APART: u32 = 20_000;
 
-/// Numbers the places of the rows of standings that have one, and compares each with the next one by this fit.
-pub fn number(rows: &mut [LadderRow], fit: &Anchored) {
-    let mut ranked: Vec<&mut LadderRow> = rows.iter_mut().filter(|row| row.is_ranked()).collect();
+/// Those of the rows of standings that are shown, without bots that were disqualified from the start. Their places are numbered
+/// anew, and compared with the next one by this fit.
+pub fn ranking(
+    mut rows: Vec<LadderRow>,
+    fit: &Anchored,
+    is_shown: impl Fn(&LadderRow) -> bool,
+) -> Vec<LadderRow> {
+    rows.retain(|row| !row.is_annulled && is_shown(row));
+    number(&mut rows, fit);
+    rows
+}
+
+fn number(rows: &mut [LadderRow], fit: &Anchored) {
+    let is_ranked = |row: &&mut LadderRow| row.is_newest && !row.is_anchor && !row.is_annulled;
+    let mut ranked: Vec<&mut LadderRow> = rows.iter_mut().filter(is_ranked).collect();
     let next: Vec<Option<Entrant>> =
         ranked.iter().skip(1).map(|row| Some(row.entrant)).chain([None]).collect();
     for ((row, next), place) in ranked.iter_mut().zip(next).zip(1..) {
@@ -104,7 +118,7 @@ pub struct LadderRow {
     pub player: String,
     /// Its index among the players of the ladder.
     #[serde(skip)]
-    pub(crate) entrant: Entrant,
+    entrant: Entrant,
     /// Elo with its 95% interval.
     pub rating: Estimate,
     /// The distance to the ends of the 95% interval of its difference to the field, in Elo.
@@ -130,14 +144,14 @@ pub struct LadderRow {
     pub faulted: u32,
     /// When its last match ended, in UTC.
     pub last_seen: Option<String>,
+    /// What people see instead of its name.
+    pub display_name: Option<String>,
+    /// Whether its bot was disqualified from the start.
+    #[serde(skip)]
+    is_annulled: bool,
 }
 
 impl LadderRow {
-    /// Whether it has a place, unless it was disqualified from the start.
-    pub fn is_ranked(&self) -> bool {
-        self.is_newest && !self.is_anchor
-    }
-
     /// Whether it has had no match for a long time, or none in this season.
     pub fn is_inactive(&self, now: SystemTime) -> bool {
         let seen = self.last_seen.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
@@ -350,8 +364,14 @@ impl Book {
     }
 
     /// The standings by this fit, which may be older; the best first. Provisional ratings come after the others,
-    /// because a few lucky matches do not make a leader, then anchors, then earlier versions of bots.
-    pub fn standings(&self, fit: &Anchored) -> Vec<LadderRow> {
+    /// because a few lucky matches do not make a leader, then anchors, then earlier versions of bots, then those of bots that
+    /// were disqualified from the start.
+    pub fn standings(
+        &self,
+        fit: &Anchored,
+        rulings: &LadderRulings,
+        names: &BotDisplayNames,
+    ) -> Vec<LadderRow> {
         let strengths = Strength::all(fit);
         let mut seen = BTreeSet::new();
         let row = |(at, tally): (usize, &PlayerTally)| {
@@ -373,11 +393,13 @@ impl Book {
                 wdl: tally.wdl,
                 faulted: tally.faulted,
                 last_seen: tally.last_seen.clone(),
+                display_name: names.of_player(&tally.name),
+                is_annulled: rulings.is_annulled(&tally.name),
             }
         };
         // The newest version of a bot is the last one that has come.
         let mut rows: Vec<LadderRow> = self.players.iter().enumerate().rev().map(row).collect();
-        let group = |row: &LadderRow| (!row.is_newest, row.is_anchor, row.is_provisional);
+        let group = |row: &LadderRow| (row.is_annulled, !row.is_newest, row.is_anchor, row.is_provisional);
         rows.sort_by(|one, other| {
             let by_rating = other.rating.value.total_cmp(&one.rating.value);
             group(one).cmp(&group(other)).then(by_rating).then_with(|| one.player.cmp(&other.player))
@@ -439,7 +461,7 @@ mod tests {
         book.add(&played(201, ["bob", "random"], Some([1, 2]), false)).unwrap();
         book.add(&played(202, ["bob", "random"], None, true)).unwrap();
         let fit = book.rating_inputs().fit();
-        let rows = book.standings(&fit);
+        let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
         let summary: Vec<(Option<usize>, &str, u32, bool)> =
             rows.iter().map(|row| (row.place, &*row.player, row.matches, row.is_provisional)).collect();
         let expected =
@@ -459,7 +481,7 @@ mod tests {
             book.add(&played(number, seats, Some(ranks), true)).unwrap();
         }
         let fit = book.rating_inputs().fit();
-        let rows = book.standings(&fit);
+        let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
         let alice = rows[0].stronger_than_next.expect("bob is next");
         // By the binomial distribution 88.8%.
         assert!((0.87..0.9).contains(&alice), "{rows:?}");
@@ -523,7 +545,7 @@ mod tests {
             book.add(&played(number, [player, "bob"], Some([1, 2]), true)).unwrap();
         }
         let fit = book.rating_inputs().fit();
-        let rows = book.standings(&fit);
+        let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
         let places: BTreeMap<&str, Option<usize>> =
             rows.iter().map(|row| (&*row.player, row.place)).collect();
         let expected = [("alice", Some(1)), ("alice@10", None), ("alice@2", None), ("bob", Some(2))];
@@ -549,7 +571,7 @@ mod tests {
         }
         (0..3).for_each(|_| play("newcomer", "alice", true));
         let fit = book.rating_inputs().fit();
-        let rows = book.standings(&fit);
+        let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
         let alice = rows.iter().find(|row| row.player == "alice").unwrap();
         assert!(alice.rating.high - alice.rating.value > 80.0 && alice.margin_in_field < 80.0, "{alice:?}");
         assert!(rows[..4].iter().all(|row| !row.is_provisional && bots.contains(&&*row.player)), "{rows:?}");

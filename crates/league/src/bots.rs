@@ -1,10 +1,11 @@
 //! The bots of a league.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use referee_game::name;
+use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::acts::ActError;
@@ -70,6 +71,25 @@ impl LeagueBot {
     pub(super) fn is_admitted(&self) -> bool {
         let can_play = self.token.is_some() || (self.command.is_some() && self.refused.is_none());
         self.revoked_at.is_none() && can_play
+    }
+}
+
+/// What people see instead of the names of bots, by name.
+#[derive(Clone, Debug, Default)]
+pub struct BotDisplayNames(BTreeMap<String, String>);
+
+impl BotDisplayNames {
+    /// Those of these bots.
+    pub fn of(bots: &[LeagueBot]) -> BotDisplayNames {
+        let shown = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?)));
+        BotDisplayNames(shown.collect())
+    }
+
+    /// What people see instead of the name of a player: its version follows the display name of its bot.
+    pub fn of_player(&self, player: &str) -> Option<String> {
+        let Name { bot, version } = Name::parse(player);
+        let display = self.0.get(&bot)?.clone();
+        Some(Name { bot: display, version }.to_string())
     }
 }
 

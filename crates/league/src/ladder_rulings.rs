@@ -48,14 +48,9 @@ impl LadderRulings {
         found
     }
 
-    /// Whether a bot was disqualified from the start.
-    pub fn has_annulled(&self) -> bool {
-        !self.annulled.is_empty()
-    }
-
     /// Whether a player was disqualified from the start: none of its matches is rated, and it has no place.
     pub fn is_annulled(&self, player: &str) -> bool {
-        self.has_annulled() && self.annulled.contains(&Name::parse(player).bot)
+        !self.annulled.is_empty() && self.annulled.contains(&Name::parse(player).bot)
     }
 
     /// The match as it is rated. It is copied only if a ruling changes it.

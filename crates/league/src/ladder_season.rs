@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use referee_game::json;
-use referee_stats::ladder::Name;
 
 use serde::{Deserialize, Serialize};
 
-use crate::book::{Book, LadderRow, LadderSeats, number};
+use crate::book::{Book, LadderRow, LadderSeats, ranking};
+use crate::bots::BotDisplayNames;
 use crate::error::{LadderError, NotCounted};
 use crate::ladder_rulings::LadderRulings;
 use crate::{League, Season};
@@ -18,18 +18,7 @@ pub struct FinalStandings {
     /// The number of matches.
     pub matches: u32,
     /// The players with a match, the best first; earlier versions of bots come last, without a place.
-    pub standings: Vec<FinalRow>,
-}
-
-/// A row of final standings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FinalRow {
-    /// The player.
-    #[serde(flatten)]
-    pub row: LadderRow,
-    /// What people saw instead of its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub display_name: Option<String>,
+    pub standings: Vec<LadderRow>,
 }
 
 #[derive(Clone, Debug)]
@@ -69,7 +58,7 @@ impl LadderSeason {
     ) -> Result<LadderSeason, NotCounted> {
         let Some(last) = ended.last() else { return Ok(LadderSeason::default()) };
         let all = FinalStandings::of_last(league, ladder, ended, seats)?.standings;
-        let kept = all.into_iter().map(|row| row.row).filter(|_| last.keeps_ratings).collect();
+        let kept = if last.keeps_ratings { all } else { Vec::new() };
         Ok(LadderSeason { number: last.number + 1, kept })
     }
 
@@ -97,8 +86,8 @@ impl LadderSeason {
 
 impl FinalStandings {
     /// The row in the first place, if a rated match was played.
-    pub fn winner(&self) -> Option<&FinalRow> {
-        self.standings.iter().find(|row| row.row.place == Some(1) && row.row.matches > 0)
+    pub fn winner(&self) -> Option<&LadderRow> {
+        self.standings.iter().find(|row| row.place == Some(1) && row.matches > 0)
     }
 
     /// Those of a season that has ended: the stored ones. If the process that ended it did not store any, they are
@@ -151,17 +140,8 @@ impl FinalStandings {
             Ok::<_, NotCounted>(())
         })?;
         let fit = book.rating_inputs().fit();
-        let mut rows = book.standings(&fit);
-        rows.retain(|row| row.last_seen.is_some() && !rulings.is_annulled(&row.player));
-        number(&mut rows, &fit);
-        let display_names: BTreeMap<&str, &String> =
-            bots.iter().filter_map(|bot| Some((&*bot.name, bot.display_name.as_ref()?))).collect();
-        let shown = |row: LadderRow| {
-            let Name { bot, version } = Name::parse(&row.player);
-            let display = display_names.get(&*bot).map(|&display| Name { bot: display.clone(), version });
-            FinalRow { display_name: display.map(|name| name.to_string()), row }
-        };
-        Ok(FinalStandings { matches, standings: rows.into_iter().map(shown).collect() })
+        let rows = book.standings(&fit, &rulings, &BotDisplayNames::of(&bots));
+        Ok(FinalStandings { matches, standings: ranking(rows, &fit, |row| row.last_seen.is_some()) })
     }
 }
 
@@ -169,27 +149,18 @@ impl FinalStandings {
 mod tests {
     use referee_stats::ladder::Strength;
     use referee_stats::rating::Estimate;
-    use referee_stats::{Entrant, Wdl};
+    use serde_json::json;
 
     use super::*;
     use referee_game::Seating;
 
     fn row(player: &str, value: f64, margin: f64, is_newest: bool) -> LadderRow {
-        LadderRow {
-            place: None,
-            player: player.to_owned(),
-            entrant: Entrant::default(),
-            rating: Estimate { value, low: value - margin, high: value + margin },
-            margin_in_field: margin,
-            stronger_than_next: None,
-            is_anchor: false,
-            is_provisional: false,
-            is_newest,
-            matches: 100,
-            wdl: Wdl { wins: 50, draws: 0, losses: 50 },
-            faulted: 0,
-            last_seen: None,
-        }
+        let row = json!({
+            "place": null, "player": player, "rating": Estimate { value, low: value - margin, high: value + margin },
+            "margin_in_field": margin, "stronger_than_next": null, "anchor": false, "provisional": false,
+            "newest": is_newest, "matches": 100, "wins": 50, "draws": 0, "losses": 50, "faulted": 0,
+        });
+        serde_json::from_value(row).unwrap()
     }
 
     #[test]
@@ -218,7 +189,7 @@ mod tests {
         assert!((139.0..=140.0).contains(&found("alice@2")[1]), "twice as wide");
         assert_eq!(found("alice@3")[0], 1700.0);
         assert_eq!(found("carol")[0], 1533.0, "the mean of the ratings that are kept");
-        let rows = book.standings(&fit);
+        let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
         let newest: Vec<&str> = rows.iter().filter(|row| row.is_newest).map(|row| &*row.player).collect();
         assert_eq!(newest, ["alice@3", "carol", "bob", "random"]);
     }

@@ -31,13 +31,13 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use serde::de::DeserializeOwned;
 
 pub use acts::{ActError, LadderMatch, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
-pub use book::{Book, LadderRow, LadderSeats, RatingInputs, number};
-pub use bots::{LeagueBot, NewBot, ProgramName};
+pub use book::{Book, LadderRow, LadderSeats, RatingInputs, ranking};
+pub use bots::{BotDisplayNames, LeagueBot, NewBot, ProgramName};
 pub use challenges::{Challenge, ChallengeError};
 pub use error::{LadderError, NotCounted};
 pub use history::{KeptRating, RatingPoint};
 pub use ladder_rulings::LadderRulings;
-pub use ladder_season::{FinalRow, FinalStandings, LadderSeason};
+pub use ladder_season::{FinalStandings, LadderSeason};
 pub use log::LeagueChange;
 pub use matches::{LeagueMatch, MatchFilter};
 pub use owners::{Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};

@@ -218,8 +218,6 @@ pub(in crate::cli) struct LadderStandings<'a> {
 pub(in crate::cli) struct LadderStanding {
     #[serde(flatten)]
     pub(in crate::cli) row: LadderRow,
-    /// What people see instead of the name of the bot.
-    pub(in crate::cli) display_name: Option<String>,
     /// Its Weng-Lin rating and the algorithm's own deviation, if the game has more than two sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) weng_lin: Option<Rating>,

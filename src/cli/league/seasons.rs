@@ -12,7 +12,7 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::name::check_name;
 use crate::game::{Catalog, json};
-use crate::league::{FinalRow, FinalStandings, League, OrganiserAct, Season};
+use crate::league::{FinalStandings, League, OrganiserAct, Season};
 use crate::report::table;
 use crate::runs::league::config::LeagueConfig;
 
@@ -125,7 +125,7 @@ fn winners<'a>(
         let seats = ladder.game(&known_games(catalog)?, &config.folder)?.seats();
         let found = FinalStandings::of(league, &ladder.name, season.number, seats);
         let found = found.map_err(Failure::cannot_run)?;
-        let winner = found.winner().map(|FinalRow { row, .. }| row.player.clone());
+        let winner = found.winner().map(|row| row.player.clone());
         winners.insert(&*ladder.name, winner);
     }
     Ok(winners)

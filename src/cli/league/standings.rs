@@ -1,6 +1,5 @@
 //! `referee league standings`: prints the standings.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
 use crate::cli::find_game::known_games;
@@ -10,14 +9,13 @@ use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::game::{Catalog, counted, json};
 use crate::league::{
-    FinalRow, FinalStandings, LadderError, LadderRow, LadderRulings, LadderSeason, League, LeagueMatch,
-    NotCounted, number,
+    BotDisplayNames, FinalStandings, LadderError, LadderRow, LadderRulings, LadderSeason, League,
+    LeagueMatch, NotCounted, ranking,
 };
 use crate::report::table;
 use crate::runs::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::runs::league::{ChangedRules, LadderRecords};
 use crate::stats::MatchResult;
-use crate::stats::ladder::Name;
 use crate::stats::rating::weng_lin;
 use crate::store::now;
 
@@ -72,12 +70,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             Some(season) => {
                 let found = FinalStandings::of(&mut league, &ladder.name, season.number, game.seats());
                 let FinalStandings { standings, matches } = found.map_err(Failure::cannot_run)?;
-                let standing = |FinalRow { row, display_name }: FinalRow| LadderStanding {
-                    display_name,
-                    weng_lin: None,
-                    inactive: false,
-                    row,
-                };
+                let standing = |row| LadderStanding { row, weng_lin: None, inactive: false };
                 (standings.into_iter().map(standing).collect(), matches, None)
             }
             None => standings(&mut league, &config, ladder, &game, args)?,
@@ -118,8 +111,7 @@ fn standings(
     args: &Args,
 ) -> Result<(Vec<LadderStanding>, u32, Option<u64>), Failure> {
     let bots = league.bots().map_err(Failure::cannot_run)?;
-    let displayed: BTreeMap<String, String> =
-        bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?))).collect();
+    let names = BotDisplayNames::of(&bots);
     let anchors = bots.into_iter().filter_map(|bot| Some((bot.name, bot.anchor?))).collect();
     let seating = game.seating;
     let season = LadderSeason::current(league, &ladder.name, game.seats()).map_err(Failure::cannot_run)?;
@@ -156,13 +148,10 @@ fn standings(
     results.sort_unstable_by_key(|result| result.set);
     let fit = book.rating_inputs().fit();
     let weng_lin = weng_lin::rate(book.len(), &results).rows;
-    let mut rows = book.standings(&fit);
     // A bot that has not come in this season is in its book only for its rating.
-    rows.retain(|row| row.last_seen.is_some() && !rulings.is_annulled(&row.player));
-    rows.retain(|row| args.all || !row.is_inactive(now()));
-    number(&mut rows, &fit);
+    let is_listed = |row: &LadderRow| row.last_seen.is_some() && (args.all || !row.is_inactive(now()));
+    let rows = ranking(book.standings(&fit, &rulings, &names), &fit, is_listed);
     let standing = |row: LadderRow| LadderStanding {
-        display_name: displayed.get(&Name::parse(&row.player).bot).cloned(),
         weng_lin: (book.find(&row.player).filter(|_| seating.sides() > 2))
             .map(|player| weng_lin[player.index()]),
         inactive: row.is_inactive(now()),
@@ -173,7 +162,7 @@ fn standings(
 
 /// The standings as a table, with Weng-Lin ratings if there are any.
 fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
-    let cells = |LadderStanding { row, display_name, weng_lin, .. }: &LadderStanding| {
+    let cells = |LadderStanding { row, weng_lin, .. }: &LadderStanding| {
         let mark = if row.is_anchor {
             " ="
         } else if row.is_provisional {
@@ -184,7 +173,7 @@ fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
         let margin = |margin: f64| if row.is_anchor { String::new() } else { format!("{margin:.0}") };
         let mut cells = vec![
             row.place.map(|place| place.to_string()).unwrap_or_default(),
-            match display_name {
+            match &row.display_name {
                 Some(display) => format!("{display} ({})", row.player),
                 None => row.player.clone(),
             },

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use referee_files::{Folder, RecordFolder, StoredRecord};
-use referee_league::{Book, FinalStandings, LadderRulings, League, LeagueMatch};
+use referee_league::{Book, BotDisplayNames, FinalStandings, LadderRulings, League, LeagueMatch};
 use referee_match::record::{OtherRules, PublishedInfo, check_rules, private_digests, public};
 use referee_stats::Wdl;
 use referee_stats::rating::bradley_terry::Anchored;
@@ -371,7 +371,7 @@ impl SeasonTallies<'_> {
         for season in &league.seasons()? {
             let rulings = season.rulings(self.rulings.to_vec());
             let found = FinalStandings::of(league, &ladder.name, season.number, game.seats())?;
-            let standings = found.standings.into_iter().map(|row| (row.row.player, row.row.wdl)).collect();
+            let standings = found.standings.into_iter().map(|row| (row.player, row.wdl)).collect();
             let by_records = self.tally(season.number, &rulings, recorded());
             differences.extend(differing(&by_records, &standings, |recorded, stored| {
                 Discrepancy::FinalStandings { season: season.name.clone(), recorded, stored }
@@ -403,7 +403,10 @@ impl SeasonTallies<'_> {
             // One that does not fit the seats is a difference of its own.
             let _ = book.add(&rulings.apply(row, seats.seating));
         }
-        book.standings(&Anchored::default()).into_iter().map(|row| (row.player, row.wdl)).collect()
+        book.standings(&Anchored::default(), &LadderRulings::default(), &BotDisplayNames::default())
+            .into_iter()
+            .map(|row| (row.player, row.wdl))
+            .collect()
     }
 }
 

@@ -31,8 +31,8 @@ use referee_files::StorageWait;
 use referee_game::Seating;
 use referee_game::chance::RandomStream;
 use referee_league::{
-    Book, Challenge, LadderError, LadderRow, LadderRulings, LadderSeason, LadderSeats, LeagueBot,
-    LeagueMatch, number,
+    Book, BotDisplayNames, Challenge, LadderError, LadderRow, LadderRulings, LadderSeason, LadderSeats,
+    LeagueBot, LeagueMatch,
 };
 use referee_match::Leg;
 use referee_match::record::Times;
@@ -112,7 +112,7 @@ pub(super) struct Ladder {
     /// The bots that take part, by name.
     bots: BTreeMap<String, LeagueBot>,
     /// What people see instead of the names of bots, also of those that do not take part any more.
-    bot_display_names: BTreeMap<String, String>,
+    bot_display_names: BotDisplayNames,
     /// The command lines and directories of the programs that the run has, or is about to have.
     started: BTreeMap<String, Program>,
     /// New versions by bot on the day of the matchmaker.
@@ -230,7 +230,7 @@ impl Ladder {
             by_bot: BTreeMap::new(),
             owners: BTreeMap::new(),
             bots: BTreeMap::new(),
-            bot_display_names: BTreeMap::new(),
+            bot_display_names: BotDisplayNames::default(),
             started: BTreeMap::new(),
             new_versions: BTreeMap::new(),
             running: BTreeMap::new(),
@@ -363,7 +363,7 @@ impl Ladder {
             self.matchmaker.join(Newcomer { owner, quota: self.limits.quota });
             self.members.push(Member::default());
             self.is_unrated = true;
-            if let Some(display) = self.display_name(name) {
+            if let Some(display) = self.bot_display_names.of_player(name) {
                 Arc::make_mut(&mut self.display_names).insert(name.to_owned(), display);
             }
         }
@@ -389,8 +389,7 @@ impl Ladder {
             bot.revoked_at.is_none() && is_here
         };
         self.bots = bots.iter().filter(plays).map(|bot| (bot.name.clone(), bot.clone())).collect();
-        let shown = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?)));
-        self.bot_display_names = shown.collect();
+        self.bot_display_names = BotDisplayNames::of(bots);
         self.end_challenges_of_others();
         // An anchor that does not take part any more still pins the scale.
         let anchors = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.anchor?)));
@@ -436,16 +435,7 @@ impl Ladder {
 
     /// The standings, with the ratings of the last time that the players were rated.
     pub(super) fn standings(&self) -> Vec<LadderRow> {
-        let mut rows = self.book.standings(&self.fit);
-        if self.rulings.has_annulled() {
-            // They have no place, and come last.
-            rows.sort_by_key(|row| self.rulings.is_annulled(&row.player));
-            let rest = rows.partition_point(|row| !self.rulings.is_annulled(&row.player));
-            let (ranked, annulled) = rows.split_at_mut(rest);
-            annulled.iter_mut().for_each(|row| row.place = None);
-            number(ranked, &self.fit);
-        }
-        rows
+        self.book.standings(&self.fit, &self.rulings, &self.bot_display_names)
     }
 
     /// The players that are there now: connected, or programs.

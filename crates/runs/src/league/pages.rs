@@ -12,9 +12,7 @@ use crate::league::notices::NoticeFiles;
 use crate::league::server::ControlRequest;
 use crate::league::{LadderSnapshot, PlayerState, SharedLadder};
 use referee_game::{Meta, Seating};
-use referee_league::{
-    FinalRow, FinalStandings, LadderRow, League, LeagueMatch, MatchFilter, RulesVersion, Season,
-};
+use referee_league::{FinalStandings, LadderRow, League, LeagueMatch, MatchFilter, RulesVersion, Season};
 use referee_report::ToldMatch;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
@@ -144,9 +142,9 @@ impl LadderPages {
     /// The final standings of a season; empty for a moment after it has ended.
     fn final_standings(&self, season: Season) -> Result<SeasonStandings, StoreError> {
         let found = self.stored_standings(season.number)?.unwrap_or_default();
-        let player = |FinalRow { row, display_name }: &FinalRow| SeasonPlayer {
+        let player = |row: &LadderRow| SeasonPlayer {
             name: row.player.clone(),
-            display_name: display_name.clone(),
+            display_name: row.display_name.clone(),
         };
         let entry = SeasonEntry {
             name: season.name,
@@ -154,17 +152,17 @@ impl LadderPages {
             matches: found.matches,
             winner: found.winner().map(player),
         };
-        let row = |shown: FinalRow| SeasonRow {
-            player: player(&shown),
-            place: shown.row.place,
-            rating: shown.row.rating,
-            margin_in_field: shown.row.margin_in_field,
-            anchor: shown.row.is_anchor,
-            provisional: shown.row.is_provisional,
-            newest: shown.row.is_newest,
-            matches: shown.row.matches,
-            wdl: shown.row.wdl,
-            faulted: shown.row.faulted,
+        let row = |row: LadderRow| SeasonRow {
+            player: player(&row),
+            place: row.place,
+            rating: row.rating,
+            margin_in_field: row.margin_in_field,
+            anchor: row.is_anchor,
+            provisional: row.is_provisional,
+            newest: row.is_newest,
+            matches: row.matches,
+            wdl: row.wdl,
+            faulted: row.faulted,
         };
         Ok(SeasonStandings { season: entry, standings: found.standings.into_iter().map(row).collect() })
     }
@@ -179,11 +177,9 @@ impl LadderPages {
         let seasons = self.league().seasons()?;
         for season in seasons.into_iter().rev() {
             let rows = self.stored_standings(season.number)?.unwrap_or_default().standings;
-            if let Some(FinalRow { row, display_name }) =
-                rows.into_iter().find(|shown| shown.row.player == name)
-            {
+            if let Some(row) = rows.into_iter().find(|row| row.player == name) {
                 let before = standing(&LadderSnapshot::default(), &row);
-                return Ok(Some((PlayerStanding { display_name, place: None, ..before }, season.name)));
+                return Ok(Some((PlayerStanding { place: None, ..before }, season.name)));
             }
         }
         Ok(None)
@@ -364,7 +360,7 @@ impl LadderView for LadderPages {
 fn standing(shown: &LadderSnapshot, row: &LadderRow) -> PlayerStanding {
     PlayerStanding {
         name: row.player.clone(),
-        display_name: shown.display_names.get(&row.player).cloned(),
+        display_name: row.display_name.clone(),
         place: row.place,
         rating: row.rating,
         margin_in_field: row.margin_in_field,

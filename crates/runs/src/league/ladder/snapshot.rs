@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{Ladder, LeadTaken, PlayerState};
-use referee_league::{LadderRow, number};
+use referee_league::{LadderRow, ranking};
 use referee_stats::Entrant;
-use referee_stats::ladder::Name;
 use referee_stats::rating::bradley_terry::Anchored;
 use referee_store::{MatchKind, RulingRow, match_id};
 
@@ -76,13 +75,9 @@ impl LadderSnapshot {
     /// The standings as pages show them: the newest versions that are there, or have played in this season and within a month
     /// of this time, without bots that were disqualified from the start.
     pub(crate) fn ranking(&self, at: SystemTime) -> Vec<LadderRow> {
-        let is_shown = |row: &&LadderRow| {
-            let is_annulled = row.place.is_none() && row.is_ranked();
-            row.is_newest && !is_annulled && (self.online.contains(&row.player) || !row.is_inactive(at))
-        };
-        let mut rows: Vec<LadderRow> = self.rows.iter().filter(is_shown).cloned().collect();
-        number(&mut rows, &self.fit);
-        rows
+        ranking(self.rows.clone(), &self.fit, |row| {
+            row.is_newest && (self.online.contains(&row.player) || !row.is_inactive(at))
+        })
     }
 }
 
@@ -128,17 +123,11 @@ impl Ladder {
         challenges.chain(returns).collect()
     }
 
-    /// What people see instead of the name of a player.
-    pub(super) fn display_name(&self, player: &str) -> Option<String> {
-        let Name { bot, version } = Name::parse(player);
-        let display = self.bot_display_names.get(&bot)?.clone();
-        Some(Name { bot: display, version }.to_string())
-    }
-
     /// Computes what people see instead of the names of players.
     pub(super) fn set_display_names(&mut self) {
         let players = (0..self.book.len() as u16).map(|at| self.book.name(Entrant(at)));
-        let shown = players.filter_map(|player| Some((player.to_owned(), self.display_name(player)?)));
+        let shown =
+            players.filter_map(|player| Some((player.to_owned(), self.bot_display_names.of_player(player)?)));
         let names: BTreeMap<String, String> = shown.collect();
         if names != *self.display_names {
             self.display_names = Arc::new(names);
