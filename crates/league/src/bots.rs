@@ -9,9 +9,9 @@ use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::acts::ActError;
-use super::{League, failed, parsed, utc};
+use super::{League, failed, utc};
 use referee_game::json;
-use referee_store::StoreError;
+use referee_store::{StoreError, parsed_column};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeagueBot {
@@ -201,26 +201,23 @@ fn read_bots_that(
     condition: &str,
     params: impl rusqlite::Params,
 ) -> rusqlite::Result<Vec<LeagueBot>> {
-    let sql = format!(
-        "SELECT name, owner, token, command, directory, anchor, ladders, is_of_file, is_paused, added_at, revoked_at, \
-         refused, display_name, version FROM bots {condition} ORDER BY id"
-    );
+    let sql = format!("SELECT * FROM bots {condition} ORDER BY id");
     let read = |row: &Row<'_>| -> rusqlite::Result<LeagueBot> {
         Ok(LeagueBot {
-            name: row.get(0)?,
-            owner: row.get(1)?,
-            token: row.get(2)?,
-            command: row.get(3)?,
-            directory: row.get::<_, Option<String>>(4)?.map(PathBuf::from),
-            anchor: row.get(5)?,
-            ladders: row.get::<_, Option<String>>(6)?.map(|text| parsed(&text, 6)).transpose()?,
-            is_of_file: row.get(7)?,
-            is_paused: row.get(8)?,
-            added_at: row.get(9)?,
-            revoked_at: row.get(10)?,
-            refused: row.get(11)?,
-            display_name: row.get(12)?,
-            version: row.get(13)?,
+            name: row.get("name")?,
+            owner: row.get("owner")?,
+            token: row.get("token")?,
+            command: row.get("command")?,
+            directory: row.get::<_, Option<String>>("directory")?.map(PathBuf::from),
+            anchor: row.get("anchor")?,
+            ladders: parsed_column(row, "ladders")?,
+            is_of_file: row.get("is_of_file")?,
+            is_paused: row.get("is_paused")?,
+            added_at: row.get("added_at")?,
+            revoked_at: row.get("revoked_at")?,
+            refused: row.get("refused")?,
+            display_name: row.get("display_name")?,
+            version: row.get("version")?,
         })
     };
     db.prepare_cached(&sql)?.query_map(params, read)?.collect()

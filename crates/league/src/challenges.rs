@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{League, failed, parsed, utc};
+use super::{League, failed, utc};
 use referee_game::json;
-use referee_store::StoreError;
+use referee_store::{StoreError, parsed_column};
 
 /// How long a challenge waits for its players.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -71,15 +71,14 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn challenges_after(&self, ladder: &str, last: i64) -> Result<Vec<Challenge>, StoreError> {
-        let sql = "SELECT id, players, asked_by, asked_at FROM challenges WHERE id > ?2 AND ladder = ?1 ORDER BY id";
+        let sql = "SELECT * FROM challenges WHERE id > ?2 AND ladder = ?1 ORDER BY id";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
         let rows = query.query_map(params![ladder, last], |row| {
-            let players: String = row.get(1)?;
             Ok(Challenge {
-                id: row.get(0)?,
-                players: parsed(&players, 1)?,
-                asked_by: row.get(2)?,
-                asked_at: row.get(3)?,
+                id: row.get("id")?,
+                players: parsed_column(row, "players")?,
+                asked_by: row.get("asked_by")?,
+                asked_at: row.get("asked_at")?,
             })
         });
         rows.and_then(Iterator::collect).map_err(failed)

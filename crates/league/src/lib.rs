@@ -28,7 +28,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
-use serde::de::DeserializeOwned;
 
 pub use acts::{ActError, LadderMatch, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
 pub use book::{Book, LadderRow, LadderSeats, RatingInputs, ranking};
@@ -221,12 +220,6 @@ impl League {
         )
         .map_err(failed)
     }
-}
-
-fn parsed<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(text).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
-    })
 }
 
 #[cfg(test)]

@@ -14,9 +14,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
 use super::seasons::CURRENT;
-use super::{League, failed, parsed};
+use super::{League, failed};
 use referee_game::json;
-use referee_store::StoreError;
+use referee_store::{StoreError, parsed_column};
 
 /// A match of a ladder.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -311,7 +311,7 @@ pub(super) fn find_match(
     db.prepare_cached(&sql)?.query_row(params![ladder, number], read_match).optional()
 }
 
-/// The columns that [`read_match`] reads.
+/// The columns that [`read_match`] reads, by position: a server reads all matches when it starts.
 pub(super) const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \
                        record, seal, ended_at, is_challenge, deal, worker, is_void, amounts, opening, moves";
 
@@ -330,13 +330,12 @@ fn read_moves(row: &Row<'_>) -> rusqlite::Result<Option<MatchMoves>> {
 }
 
 pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
-    let text = |column: usize| row.get::<_, Option<String>>(column);
     Ok(LeagueMatch {
         number: row.get(0)?,
-        players: parsed(&row.get::<_, String>(1)?, 1)?,
-        ranks: text(2)?.map(|text| parsed(&text, 2)).transpose()?,
-        scores: text(3)?.map(|text| parsed(&text, 3)).transpose()?,
-        faults: parsed(&row.get::<_, String>(4)?, 4)?,
+        players: parsed_column(row, 1)?,
+        ranks: parsed_column(row, 2)?,
+        scores: parsed_column(row, 3)?,
+        faults: parsed_column(row, 4)?,
         ended_by: read_ended_by(row, 5)?,
         reason: row.get(6)?,
         is_rated: row.get(7)?,
@@ -349,7 +348,7 @@ pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
         deal: row.get(14)?,
         worker: row.get(15)?,
         is_void: row.get(16)?,
-        amounts: text(17)?.map(|text| parsed(&text, 17)).transpose()?,
+        amounts: parsed_column(row, 17)?,
         moves: read_moves(row)?,
     })
 }

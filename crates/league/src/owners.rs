@@ -167,44 +167,39 @@ impl From<rusqlite::Error> for OwnerError {
     }
 }
 
-const OWNER: &str = "id, display_name, affiliation, contact, state, token, token_at, former_token, former_until, \
-                     network, joined_at, left_at";
-
 fn read_owner(row: &Row<'_>) -> rusqlite::Result<LeagueOwner> {
-    let hash: Option<SecretHash> = row.get(5)?;
-    let former = row.get::<_, Option<SecretHash>>(7)?.zip(row.get(8)?);
-    let made_at: Option<String> = row.get(6)?;
+    let hash: Option<SecretHash> = row.get("token")?;
+    let former = row.get::<_, Option<SecretHash>>("former_token")?.zip(row.get("former_until")?);
+    let made_at: Option<String> = row.get("token_at")?;
     let token = hash.zip(made_at).map(|(hash, made_at)| OwnerToken { hash, made_at, former });
     Ok(LeagueOwner {
-        id: row.get(0)?,
-        display_name: row.get(1)?,
-        affiliation: row.get(2)?,
-        contact: row.get(3)?,
-        state: row.get(4)?,
+        id: row.get("id")?,
+        display_name: row.get("display_name")?,
+        affiliation: row.get("affiliation")?,
+        contact: row.get("contact")?,
+        state: row.get("state")?,
         token,
-        network: row.get(9)?,
-        joined_at: row.get(10)?,
-        left_at: row.get(11)?,
+        network: row.get("network")?,
+        joined_at: row.get("joined_at")?,
+        left_at: row.get("left_at")?,
     })
 }
 
 fn read_invitation(row: &Row<'_>) -> rusqlite::Result<Invitation> {
     Ok(Invitation {
-        id: row.get(0)?,
-        secret: row.get(1)?,
-        owner: row.get(2)?,
-        uses: row.get(3)?,
-        used: row.get(4)?,
-        expires_at: row.get(5)?,
-        made_at: row.get(6)?,
-        made_by: row.get(7)?,
+        id: row.get("id")?,
+        secret: row.get("secret")?,
+        owner: row.get("owner")?,
+        uses: row.get("uses")?,
+        used: row.get("used")?,
+        expires_at: row.get("expires_at")?,
+        made_at: row.get("made_at")?,
+        made_by: row.get("made_by")?,
     })
 }
 
-const INVITATION: &str = "id, secret, owner, uses, used, expires_at, made_at, made_by";
-
 pub(super) fn find_owner(db: &Connection, id: &str) -> rusqlite::Result<Option<LeagueOwner>> {
-    let mut query = db.prepare_cached(&format!("SELECT {OWNER} FROM owners WHERE id = ?1"))?;
+    let mut query = db.prepare_cached("SELECT * FROM owners WHERE id = ?1")?;
     query.query_row([id], read_owner).optional()
 }
 
@@ -212,7 +207,7 @@ pub(super) fn find_owner(db: &Connection, id: &str) -> rusqlite::Result<Option<L
 pub(super) fn owner_by(db: &Connection, credential: &OwnerCredential) -> Result<LeagueOwner, NotAdmitted> {
     let found = match credential {
         OwnerCredential::Token(hash) => {
-            let mut query = db.prepare_cached(&format!("SELECT {OWNER} FROM owners WHERE token = ?1"))?;
+            let mut query = db.prepare_cached("SELECT * FROM owners WHERE token = ?1")?;
             query.query_row([hash], read_owner).optional()?
         }
         OwnerCredential::Proxy(id) => find_owner(db, id)?,
@@ -304,8 +299,8 @@ fn use_invitation(
     owner: &str,
     now: &str,
 ) -> Result<Invitation, OwnerError> {
-    let sql = format!("SELECT {INVITATION} FROM invitations WHERE secret = ?1");
-    let found = db.query_row(&sql, [secret], read_invitation).optional()?;
+    let sql = "SELECT * FROM invitations WHERE secret = ?1";
+    let found = db.query_row(sql, [secret], read_invitation).optional()?;
     let invitation = found.ok_or(InvitationError::Unknown)?;
     invitation.check(now)?;
     if invitation.owner.as_ref().is_some_and(|own| own != owner) {
@@ -334,8 +329,7 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn owners(&self) -> Result<Vec<LeagueOwner>, StoreError> {
-        let mut query =
-            self.db.prepare_cached(&format!("SELECT {OWNER} FROM owners ORDER BY id")).map_err(failed)?;
+        let mut query = self.db.prepare_cached("SELECT * FROM owners ORDER BY id").map_err(failed)?;
         let rows = query.query_map([], read_owner).map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
@@ -408,8 +402,8 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn invitations(&self) -> Result<Vec<Invitation>, StoreError> {
-        let sql = format!("SELECT {INVITATION} FROM invitations ORDER BY id");
-        let mut query = self.db.prepare(&sql).map_err(failed)?;
+        let sql = "SELECT * FROM invitations ORDER BY id";
+        let mut query = self.db.prepare(sql).map_err(failed)?;
         let rows = query.query_map([], read_invitation).map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }

@@ -57,15 +57,13 @@ impl From<rusqlite::Error> for SeasonError {
 /// SQL: the number of the season in progress.
 pub(super) const CURRENT: &str = "(SELECT count(*) + 1 FROM seasons)";
 
-const COLUMNS: &str = "number, name, ended_at, keeps_ratings, ended_by";
-
 fn read(row: &Row<'_>) -> rusqlite::Result<Season> {
     Ok(Season {
-        number: row.get(0)?,
-        name: row.get(1)?,
-        ended_at: row.get(2)?,
-        keeps_ratings: row.get(3)?,
-        ended_by: row.get(4)?,
+        number: row.get("number")?,
+        name: row.get("name")?,
+        ended_at: row.get("ended_at")?,
+        keeps_ratings: row.get("keeps_ratings")?,
+        ended_by: row.get("ended_by")?,
     })
 }
 
@@ -96,8 +94,8 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn seasons(&self) -> Result<Vec<Season>, StoreError> {
-        let sql = format!("SELECT {COLUMNS} FROM seasons ORDER BY number");
-        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        let sql = "SELECT * FROM seasons ORDER BY number";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
         let rows = query.query_map([], read);
         rows.and_then(Iterator::collect).map_err(failed)
     }

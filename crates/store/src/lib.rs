@@ -61,7 +61,7 @@ pub use leases::{Lease, Leases, WorkerRow};
 pub use match_kind::{MatchKind, match_id, parse_match_id};
 pub use requests::Requests;
 pub use results::{About, Results, TournamentChange, is_void_for};
-pub use rows::{BadRow, EntrantRow, MatchRow, RowDefect, VOID, from_json};
+pub use rows::{BadRow, EntrantRow, MatchRow, RowDefect, VOID, from_json, parsed_column};
 pub use rulings::{
     DisqualifiedFrom, NotInForce, RULINGS, RequestedDecision, RequestedRuling, RuledMatch, RulingAct,
     RulingRow, UndoneRuling, insert_ruling, only_opponent, read_rulings, undo_ruling,

@@ -12,7 +12,8 @@ use referee_results::FinishedMatch;
 use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
 use referee_stats::{Entrant, Lineup, MatchResult, SideAmounts};
-use rusqlite::{Connection, Row, params};
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, RowIndex, params};
 use serde::de::DeserializeOwned;
 
 use crate::error::{StoreError, ValueDefect, damaged};
@@ -195,6 +196,17 @@ pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
 pub fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> Result<T, StoreError> {
     let wrong = |error| damaged(place, ValueDefect::Json { error, text: text.to_owned() });
     serde_json::from_str(text).map_err(wrong)
+}
+
+/// The value of a column with JSON. A column without a value is read as `null`.
+///
+/// # Errors
+/// If it is not JSON of this type.
+pub fn parsed_column<T: DeserializeOwned>(row: &Row<'_>, column: impl RowIndex) -> rusqlite::Result<T> {
+    let at = column.idx(row.as_ref())?;
+    let text: Option<String> = row.get(at)?;
+    serde_json::from_str(text.as_deref().unwrap_or("null"))
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(at, Type::Text, Box::new(error)))
 }
 
 fn seats(bits: u8) -> SeatSet {

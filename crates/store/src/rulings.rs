@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::match_kind::{MatchKind, match_id};
-use crate::rows::json;
+use crate::rows::{json, parsed_column};
 use crate::stored_words;
 use crate::time::utc;
 
@@ -275,9 +275,6 @@ impl UndoneRuling {
 /// The table, for the schema of a database.
 pub const RULINGS: &str = include_str!("rulings.sql");
 
-const COLUMNS: &str = "id, at, user, act, ladder, matches, name, is_from_start, display, since, until, reason, \
-                       is_public, undone_at, undone_by, undone_for";
-
 /// Adds a ruling.
 ///
 /// # Errors
@@ -308,41 +305,32 @@ pub fn undo_ruling(db: &Connection, undone: &UndoneRuling) -> rusqlite::Result<(
 /// # Errors
 /// Those of the database, or if a row is damaged.
 pub fn read_rulings(db: &Connection) -> rusqlite::Result<Vec<RulingRow>> {
-    let mut query = db.prepare(&format!("SELECT {COLUMNS} FROM rulings ORDER BY id"))?;
+    let mut query = db.prepare("SELECT * FROM rulings ORDER BY id")?;
     let rows = query.query_map([], |row| {
-        let parsed =
-            |column: usize, text: &str| serde_json::from_str(text).map_err(|error| unreadable(column, error));
-        let matches: Vec<RuledMatch> = parsed(5, row.get_ref(5)?.as_str()?)?;
-        let display: Option<String> = row.get(8)?;
-        let display = display.map(|text| serde_json::from_str(&text).map_err(|error| unreadable(8, error)));
-        let (id, until): (u32, Option<u32>) = (row.get(0)?, row.get(10)?);
-        let undone_at: Option<String> = row.get(13)?;
+        let (id, until): (u32, Option<u32>) = (row.get("id")?, row.get("until")?);
+        let undone_at: Option<String> = row.get("undone_at")?;
         let undone = undone_at.map(|at| -> rusqlite::Result<UndoneRuling> {
             let until = until.unwrap_or_default();
-            Ok(UndoneRuling { id, until, at, user: row.get(14)?, reason: row.get(15)? })
+            Ok(UndoneRuling { id, until, at, user: row.get("undone_by")?, reason: row.get("undone_for")? })
         });
         Ok(RulingRow {
             id,
-            at: row.get(1)?,
-            user: row.get(2)?,
-            act: row.get(3)?,
-            ladder: row.get(4)?,
-            matches,
-            name: row.get(6)?,
-            is_from_start: row.get(7)?,
-            display: display.transpose()?,
-            since: row.get(9)?,
+            at: row.get("at")?,
+            user: row.get("user")?,
+            act: row.get("act")?,
+            ladder: row.get("ladder")?,
+            matches: parsed_column(row, "matches")?,
+            name: row.get("name")?,
+            is_from_start: row.get("is_from_start")?,
+            display: parsed_column(row, "display")?,
+            since: row.get("since")?,
             until,
-            reason: row.get(11)?,
-            is_public: row.get(12)?,
+            reason: row.get("reason")?,
+            is_public: row.get("is_public")?,
             undone: undone.transpose()?,
         })
     })?;
     rows.collect()
-}
-
-fn unreadable(column: usize, error: serde_json::Error) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, Box::new(error))
 }
 
 /// By match: the last attempt that does not count, because a ruling had it replayed.

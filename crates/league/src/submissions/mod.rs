@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 pub use error::{IntakeError, SubmissionError};
 
-use referee_store::StoreError;
 use referee_store::stored_words;
+use referee_store::{StoreError, parsed_column};
 
 use super::acts::OwnerCredential;
 use super::bots::{self, NewBot, own_names, read_bots, taken_name};
@@ -131,9 +131,6 @@ pub struct SubmissionQuota {
     pub bots: u32,
 }
 
-const SUBMISSION: &str = "id, owner, bot, version, language, command, archive, size, built, ladders, state, is_approved, \
-                          attempts, log, received_at, changed_at";
-
 /// The submissions for which work is left to do.
 const DUE: &str = "state IN ('received', 'building', 'checking') OR (state = 'waiting' AND is_approved = 1)";
 
@@ -142,22 +139,22 @@ const ERASED: &str = "[this log was erased: logs of what does not play are kept 
 
 fn read_submission(row: &Row<'_>) -> rusqlite::Result<Submission> {
     Ok(Submission {
-        id: row.get(0)?,
-        owner: row.get(1)?,
-        bot: row.get(2)?,
-        version: row.get(3)?,
-        language: row.get(4)?,
-        command: row.get(5)?,
-        archive: row.get(6)?,
-        size: row.get::<_, i64>(7)?.unsigned_abs(),
-        built: row.get(8)?,
-        ladders: super::parsed(&row.get::<_, String>(9)?, 9)?,
-        state: row.get(10)?,
-        is_approved: row.get(11)?,
-        attempts: row.get(12)?,
-        log: row.get(13)?,
-        received_at: row.get(14)?,
-        changed_at: row.get(15)?,
+        id: row.get("id")?,
+        owner: row.get("owner")?,
+        bot: row.get("bot")?,
+        version: row.get("version")?,
+        language: row.get("language")?,
+        command: row.get("command")?,
+        archive: row.get("archive")?,
+        size: row.get::<_, i64>("size")?.unsigned_abs(),
+        built: row.get("built")?,
+        ladders: parsed_column(row, "ladders")?,
+        state: row.get("state")?,
+        is_approved: row.get("is_approved")?,
+        attempts: row.get("attempts")?,
+        log: row.get("log")?,
+        received_at: row.get("received_at")?,
+        changed_at: row.get("changed_at")?,
     })
 }
 
@@ -209,8 +206,8 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn submission(&self, id: u32) -> Result<Option<Submission>, StoreError> {
-        let sql = format!("SELECT {SUBMISSION} FROM submissions WHERE id = ?1");
-        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        let sql = "SELECT * FROM submissions WHERE id = ?1";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
         query.query_row([id], read_submission).optional().map_err(failed)
     }
 
@@ -219,8 +216,8 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn submissions(&self, owner: Option<&str>) -> Result<Vec<Submission>, StoreError> {
-        let sql = format!("SELECT {SUBMISSION} FROM submissions WHERE ?1 IS NULL OR owner = ?1 ORDER BY id");
-        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
+        let sql = "SELECT * FROM submissions WHERE ?1 IS NULL OR owner = ?1 ORDER BY id";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
         let rows = query.query_map([owner], read_submission).map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
@@ -430,8 +427,8 @@ impl League {
 }
 
 fn waiting(db: &Connection, id: u32) -> Result<Submission, SubmissionError> {
-    let sql = format!("SELECT {SUBMISSION} FROM submissions WHERE id = ?1");
-    let found = db.query_row(&sql, [id], read_submission).optional()?;
+    let sql = "SELECT * FROM submissions WHERE id = ?1";
+    let found = db.query_row(sql, [id], read_submission).optional()?;
     let found = found.ok_or(SubmissionError::Unknown { id })?;
     if found.state == SubmissionState::Waiting {
         Ok(found)
