@@ -39,7 +39,7 @@ pub use ladder_rulings::LadderRulings;
 pub use ladder_season::{FinalStandings, LadderSeason};
 pub use log::LeagueChange;
 pub use matches::{LeagueMatch, MatchFilter};
-pub use owners::{Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
+pub use owners::{Admission, Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
 pub use rules::RulesVersion;
 pub use seasons::{Season, SeasonError};
 pub use submissions::{

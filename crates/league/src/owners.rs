@@ -119,6 +119,15 @@ pub struct Invitation {
     pub made_by: String,
 }
 
+/// What admits a new owner.
+#[derive(Clone, Copy, Debug)]
+pub enum Admission<'a> {
+    /// SHA-256 of the secret of an invitation.
+    Invitation(&'a [u8; 32]),
+    /// Anybody may sign up, but no more than so many a day (UTC), in all and from one network.
+    Open { per_day: u32, per_network: u32 },
+}
+
 /// Why nobody can sign up with an invitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
@@ -153,6 +162,8 @@ pub enum OwnerError {
         /// What it looks like.
         taken: String,
     },
+    #[error("{limit} a day may sign up{whence}, and so many have: come back tomorrow")]
+    TooMany { limit: u32, whence: &'static str },
     /// The invitation does not admit it.
     #[error(transparent)]
     Invitation(#[from] InvitationError),
@@ -310,6 +321,25 @@ fn use_invitation(
     Ok(invitation)
 }
 
+/// Checks that another owner may sign up without an invitation on this day (UTC), also from this network: so many may.
+fn check_sign_ups(
+    db: &Connection,
+    network: Option<&str>,
+    [per_day, per_network]: [u32; 2],
+    day: SystemTime,
+) -> Result<(), OwnerError> {
+    let sql = "SELECT count(*), count(*) FILTER (WHERE network = ?2) FROM owners WHERE network IS NOT NULL AND \
+               substr(joined_at, 1, 10) = ?1";
+    let counted = db.query_row(sql, params![&utc(day)[..10], network], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (today, of_network): (u32, u32) = counted?;
+    for (count, limit, whence) in [(of_network, per_network, " from one network"), (today, per_day, "")] {
+        if count >= limit {
+            return Err(OwnerError::TooMany { limit, whence });
+        }
+    }
+    Ok(())
+}
+
 impl Invitation {
     /// Checks that it admits another owner at this time, in UTC.
     ///
@@ -350,33 +380,27 @@ impl League {
         owner_by(&self.db, credential)
     }
 
-    /// The number of owners who have signed up without an invitation on this day (UTC), and from this network on this day.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub fn sign_ups(&self, day: SystemTime, network: &str) -> Result<(u32, u32), StoreError> {
-        let sql = "SELECT count(*), count(*) FILTER (WHERE network = ?2) FROM owners WHERE network IS NOT NULL AND \
-                   substr(joined_at, 1, 10) = ?1";
-        let day = utc(day);
-        let counted = self.db.query_row(sql, [&day[..10], network], |row| Ok((row.get(0)?, row.get(1)?)));
-        counted.map_err(failed)
-    }
-
     /// Adds an owner, with an invitation or without one. If bots in the league name this id as their owner already, only an
     /// invitation for this id admits the owner, so that nobody takes over the bots of others.
     ///
     /// # Errors
-    /// If the invitation does not admit it, if it could be taken for another one, or those of the database.
+    /// If it is not admitted, if it could be taken for another one, or those of the database.
     pub fn sign_up(
         &mut self,
         owner: &LeagueOwner,
-        invitation: Option<&[u8; 32]>,
+        admission: Admission<'_>,
         now: SystemTime,
     ) -> Result<(), OwnerError> {
         self.try_change(|db| {
-            let invitation =
-                invitation.map(|secret| use_invitation(db, secret, &owner.id, &utc(now))).transpose()?;
-            let is_named = invitation.is_some_and(|invitation| invitation.owner.is_some());
+            let is_named = match admission {
+                Admission::Invitation(secret) => {
+                    use_invitation(db, secret, &owner.id, &utc(now))?.owner.is_some()
+                }
+                Admission::Open { per_day, per_network } => {
+                    check_sign_ups(db, owner.network.as_deref(), [per_day, per_network], now)?;
+                    false
+                }
+            };
             let taken = |taken: String| OwnerError::Taken { given: owner.id.clone(), taken };
             let sql = "SELECT id FROM owners WHERE id = ?1 AND NOT (?2 AND state = 'left')";
             if let Some(other) =
@@ -430,6 +454,8 @@ mod tests {
         }
     }
 
+    const OPEN: Admission<'_> = Admission::Open { per_day: 9, per_network: 9 };
+
     fn at(seconds: u64) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
     }
@@ -457,7 +483,7 @@ mod tests {
         let mut league = League::open(&Folder::open(folder.path()).unwrap()).unwrap();
         invite(&mut league, &invitation(1, None, 2));
         let mut sign_up = |id: &str, token, now| {
-            let result = league.sign_up(&owner(id, token), Some(&[1; 32]), at(now));
+            let result = league.sign_up(&owner(id, token), Admission::Invitation(&[1; 32]), at(now));
             result.map_err(|error| error.to_string())
         };
         assert_eq!(sign_up("ada", 1, 0), Ok(()));
@@ -469,10 +495,17 @@ mod tests {
         );
         assert_eq!(sign_up("ben", 2, 99), Ok(()));
         assert_eq!(sign_up("cleo", 3, 99), Err(InvitationError::Used.to_string()));
-        assert_eq!(league.sign_ups(at(7), "192.0.2.1").unwrap(), (2, 2));
-        assert_eq!(league.sign_ups(at(86_400), "192.0.2.1").unwrap(), (0, 0));
+        let mut uninvited = |id: &str, per_day, per_network, now| {
+            let result = league.sign_up(&owner(id, 3), Admission::Open { per_day, per_network }, at(now));
+            result.map_err(|error| error.to_string())
+        };
+        let refused =
+            |whence: &str| Err(format!("2 a day may sign up{whence}, and so many have: come back tomorrow"));
+        assert_eq!(uninvited("cleo", 3, 2, 7), refused(" from one network"));
+        assert_eq!(uninvited("cleo", 2, 3, 7), refused(""));
+        assert_eq!(uninvited("cleo", 1, 1, 86_400), Ok(()));
         assert!(matches!(
-            league.sign_up(&owner("dan", 4), Some(&[9; 32]), at(0)),
+            league.sign_up(&owner("dan", 4), Admission::Invitation(&[9; 32]), at(0)),
             Err(OwnerError::Invitation(InvitationError::Unknown))
         ));
     }
@@ -485,23 +518,23 @@ mod tests {
             NewBot { name: "bot of ada", owner: Some("ada"), is_of_file: true, ..NewBot::default() };
         league.set_programs(&[program], at(0)).unwrap();
         for id in ["ada", "A-D-A"] {
-            let refused = league.sign_up(&owner(id, 1), None, at(0));
+            let refused = league.sign_up(&owner(id, 1), OPEN, at(0));
             assert!(
                 matches!(&refused, Err(OwnerError::Taken { taken, .. }) if taken == "ada"),
                 "{refused:?}"
             );
         }
         invite(&mut league, &invitation(1, Some("ada"), 1));
-        let other = league.sign_up(&owner("ben", 1), Some(&[1; 32]), at(0));
+        let other = league.sign_up(&owner("ben", 1), Admission::Invitation(&[1; 32]), at(0));
         assert!(matches!(other, Err(OwnerError::Invitation(InvitationError::OtherOwner))), "{other:?}");
-        league.sign_up(&owner("ada", 1), Some(&[1; 32]), at(0)).unwrap();
+        league.sign_up(&owner("ada", 1), Admission::Invitation(&[1; 32]), at(0)).unwrap();
     }
 
     #[test]
     fn a_former_token_admits_bots_until_its_time_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let mut league = League::open(&Folder::open(folder.path()).unwrap()).unwrap();
-        league.sign_up(&owner("ada", 1), None, at(0)).unwrap();
+        league.sign_up(&owner("ada", 1), OPEN, at(0)).unwrap();
         let by = |token: u8| OwnerCredential::Token([token; 32]);
         let replace = OwnerAct::ReplaceToken { hash: [2; 32] };
         let ada = league.act_as_owner(&by(1), replace, at(100)).unwrap();

@@ -14,7 +14,7 @@ use rusqlite::trace::{TraceEvent, TraceEventCodes};
 use rusqlite::types::Value;
 
 use super::*;
-use crate::{OwnerToken, SubmissionQuota, SubmittedBot};
+use crate::{Admission, OwnerToken, SubmissionQuota, SubmittedBot};
 
 const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 5, per_day: 9, bots: 9 };
 /// The tokens of ada and eve at first.
@@ -151,7 +151,13 @@ const OWNERS_ACTS: [Act; 14] = [
         "",
     ),
     act("submit", |on| said(on.submit(&by(ADA), "00", 1, QUOTA, today(), |_| Ok(()))), ""),
-    act("sign up", |on| said(on.sign_up(&owner("zoe", 13, OwnerState::Active), Some(&[1; 32]), today())), ""),
+    act(
+        "sign up",
+        |on| {
+            said(on.sign_up(&owner("zoe", 13, OwnerState::Active), Admission::Invitation(&[1; 32]), today()))
+        },
+        "",
+    ),
     act(
         "token of one who waits",
         |on| said(on.act_as_owner(&by(EVE), OwnerAct::ReplaceToken { hash: [14; 32] }, today())),

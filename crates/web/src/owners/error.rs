@@ -33,8 +33,6 @@ pub(super) enum OwnersError {
     Closed,
     #[error("signing up needs an invitation: ask the organiser for one")]
     NeedsInvitation,
-    #[error("{limit} a day may sign up{whence}, and so many have: come back tomorrow")]
-    TooManySignUps { limit: u32, whence: &'static str },
     #[error("challenges are not allowed in this league")]
     NoChallenges,
     #[error("too many changes: wait for some seconds")]
@@ -75,9 +73,7 @@ impl OwnersError {
             OwnersError::Slow | OwnersError::SlowBody => StatusCode::REQUEST_TIMEOUT,
             OwnersError::Intake(error) => submissions::status(error),
             OwnersError::Act(error) => status_of_act(error),
-            OwnersError::TooManySignUps { .. } | OwnersError::Uploading | OwnersError::TooManyChanges => {
-                StatusCode::TOO_MANY_REQUESTS
-            }
+            OwnersError::Uploading | OwnersError::TooManyChanges => StatusCode::TOO_MANY_REQUESTS,
             OwnersError::Busy | OwnersError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             OwnersError::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -101,6 +97,7 @@ fn status_of_act(error: &ActError) -> StatusCode {
         ActError::LooksLike { .. } => StatusCode::BAD_REQUEST,
         ActError::TooManyBots { .. }
         | ActError::TooManyNewBots { .. }
+        | ActError::Owner(OwnerError::TooMany { .. })
         | ActError::Challenge(ChallengeError::TooMany { .. }) => StatusCode::TOO_MANY_REQUESTS,
         ActError::Challenge(_) => StatusCode::BAD_REQUEST,
         _ => StatusCode::CONFLICT,

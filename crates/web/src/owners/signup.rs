@@ -8,7 +8,7 @@ use axum::http::header::SET_COOKIE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::{check_display_name, check_name};
-use referee_league::{LeagueOwner, OwnerState, OwnerToken};
+use referee_league::{Admission, LeagueOwner, OwnerState, OwnerToken};
 use referee_store::utc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -154,23 +154,14 @@ pub(super) async fn sign_up(
         state: if is_waiting { OwnerState::Waiting } else { OwnerState::Active },
         token: user.is_none().then(|| OwnerToken::new(hash, now())),
         // Those with an invitation count for no limit.
-        network: (!is_invited).then(|| network.clone()),
+        network: (!is_invited).then_some(network),
         joined_at: utc(now()),
         left_at: None,
     };
     let owner = owners
         .with(move |_, league| {
-            if !is_invited {
-                let (today, of_network) = league.sign_ups(now(), &network)?;
-                for (count, limit, whence) in
-                    [(of_network, per_network, " from one network"), (today, per_day, "")]
-                {
-                    if count >= limit {
-                        return Err(OwnersError::TooManySignUps { limit, whence });
-                    }
-                }
-            }
-            league.sign_up(&owner, secret.as_ref(), now())?;
+            let open = Admission::Open { per_day, per_network };
+            league.sign_up(&owner, secret.as_ref().map_or(open, Admission::Invitation), now())?;
             Ok(owner)
         })
         .await?;
