@@ -69,13 +69,19 @@ typedef struct referee_end { /* A match is over. */
     const cJSON *reveal; /* seed, salt, deal and nonces; NULL when they may not be shown */
 } referee_end;
 
-typedef enum referee_reply_kind { REFEREE_MOVE, REFEREE_RESIGN, REFEREE_ACCEPT_DRAW } referee_reply_kind;
+typedef enum referee_reply_kind { REFEREE_MOVE, REFEREE_RESIGN, REFEREE_ACCEPT_DRAW, REFEREE_UNABLE } referee_reply_kind;
+
+typedef enum referee_inability { /* Why a bot has no move: what chooses its moves ... */
+    REFEREE_NO_LEGAL_MOVE, /* ... named none that is legal: a fault */
+    REFEREE_UNAVAILABLE,   /* ... cannot be reached: the match is void where the organiser trusts bots, else a fault */
+} referee_inability;
 
 typedef struct referee_reply {
     referee_reply_kind kind;
-    const char *move; /* for REFEREE_MOVE alone, as the next two; it must outlive the return from `choose` */
+    const char *move; /* for REFEREE_MOVE alone, as the next; it must outlive the return from `choose` */
     bool offer_draw;
-    cJSON *info; /* NULL, or what the bot thought: an object, which the library deletes */
+    cJSON *info; /* for REFEREE_MOVE and REFEREE_UNABLE: NULL, or what the bot thought: an object, which the library deletes */
+    referee_inability because; /* for REFEREE_UNABLE alone */
 } referee_reply;
 
 /* ---- The bot ---- */
@@ -103,7 +109,7 @@ typedef struct referee_bot {
 int referee_run(const referee_bot *bot, int argc, char **argv);
 
 static inline referee_reply referee_move(const char *move) {
-    referee_reply reply = {REFEREE_MOVE, move, false, NULL};
+    referee_reply reply = {REFEREE_MOVE, move, false, NULL, REFEREE_NO_LEGAL_MOVE};
     return reply;
 }
 

@@ -4,7 +4,7 @@ use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::referee::Clock;
-use crate::words::OnFault;
+use crate::words::{FaultCode, OnFault};
 use crate::{MAX_INTEGER, Text};
 
 fn is_false(flag: &bool) -> bool {
@@ -27,6 +27,9 @@ pub enum FromBot<'a, V> {
     /// Answers `turn`: accepts the draw.
     #[serde(borrow)]
     AcceptDraw(AcceptDraw<'a>),
+    /// Answers `turn`: the bot has no move.
+    #[serde(borrow)]
+    Unable(Unable<'a, V>),
     /// Resigns the match for the side.
     #[serde(borrow)]
     Resign(Resign<'a>),
@@ -149,6 +152,48 @@ pub struct AcceptDraw<'a> {
     /// The request that showed `draw_offered`.
     #[serde(deserialize_with = "integer")]
     pub turn: u64,
+}
+
+/// Why a bot has no move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Inability {
+    /// What chooses its moves named none that is legal.
+    NoLegalMove,
+    /// What chooses its moves cannot be reached: an outage.
+    Unavailable,
+}
+
+impl From<Inability> for FaultCode {
+    fn from(because: Inability) -> FaultCode {
+        match because {
+            Inability::NoLegalMove => FaultCode::NoLegalMove,
+            Inability::Unavailable => FaultCode::Unavailable,
+        }
+    }
+}
+
+/// Answers `turn`: the bot has no move.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(bound(deserialize = "V: Deserialize<'de>"))]
+pub struct Unable<'a, V> {
+    /// The match.
+    #[serde(borrow)]
+    pub r#match: Text<'a>,
+    /// Required when the connection holds several seats of the match.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seat: Option<u8>,
+    /// The request's id.
+    #[serde(deserialize_with = "integer")]
+    pub turn: u64,
+    /// Why.
+    pub because: Inability,
+    /// As in `move`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
+    pub info: Option<V>,
 }
 
 /// Resigns the match for the side, at any time.

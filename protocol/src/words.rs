@@ -59,6 +59,10 @@ words! {
         Stalled = "stalled",
         /// Flooding, or too many messages in the wrong state.
         Protocol = "protocol",
+        /// The bot says that it has found no legal move.
+        NoLegalMove = "no_legal_move",
+        /// The bot says that what chooses its moves cannot be reached.
+        Unavailable = "unavailable",
     }
 }
 

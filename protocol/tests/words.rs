@@ -37,6 +37,8 @@ fn faults_are_spelled_as_specified() {
             "exited",
             "stalled",
             "protocol",
+            "no_legal_move",
+            "unavailable",
         ],
     );
 }

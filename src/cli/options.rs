@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cli::Failure;
-use crate::driver::Run;
+use crate::driver::{Run, Terms};
 use crate::files::Records;
 use crate::game::chance::Seed;
 use crate::runs::config::defaults::SLOTS;
@@ -68,6 +68,10 @@ pub(super) struct MatchOptions {
     /// The fault policy: forfeit, retry=N or random
     #[arg(long, value_name = "POLICY", default_value_t = OnFault::Forfeit)]
     on_fault: OnFault,
+    /// A match is void, and played again, if a bot says that what chooses its moves cannot be reached, such as the server of
+    /// a language model; otherwise that is a fault
+    #[arg(long)]
+    trust_outages: bool,
     /// The time limit from the start of a bot to its `hello`
     #[arg(long, value_name = "TIME", default_value = "10s")]
     hello_limit: Milliseconds,
@@ -116,7 +120,7 @@ impl MatchOptions {
             (None, None) => random_seed()?,
         };
         let terms = self.clock.terms(self.margin, self.on_fault, self.hello_limit, self.ready_limit);
-        Ok(Run { seed, terms })
+        Ok(Run { seed, terms: Terms { trust_outages: self.trust_outages, ..terms } })
     }
 
     /// Whether the seed is given.

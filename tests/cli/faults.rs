@@ -298,7 +298,7 @@ fn a_timeout_tells_what_was_rejected_and_why() {
         answer(
             "unknown_type",
             "'type': 'mov'",
-            "the `type` of an answer is `move`, `accept_draw` or `resign`",
+            "the `type` of an answer is `move`, `accept_draw`, `unable` or `resign`",
         ),
         answer("no_offer", "'type': 'accept_draw'", draw),
         (again.to_owned(), stale.to_owned()),
@@ -422,4 +422,56 @@ fn a_bot_that_is_never_ready_costs_the_limit_once() {
     // It says something while the second match waits for its opponent.
     assert_eq!(matches[1]["fault"]["detail"], later.replace("3000", "1000"), "{matches:?}");
     assert_eq!(matches[2]["ended_by"], "turn_limit", "{matches:?}");
+}
+
+/// A bot that has no move, for this reason.
+fn unable(folder: &Folder, because: &str) -> String {
+    let script = format!(
+        "play(turn=lambda turn: say(type='unable', match=turn['match'], turn=turn['turn'], because='{because}', \
+         info={{'text': 'asked in vain'}}))"
+    );
+    folder.bot(because, &script)
+}
+
+#[test]
+fn a_bot_that_says_that_it_has_no_legal_move_has_a_fault_of_its_own() {
+    let folder = Folder::new();
+    let (bot, other, records) =
+        (unable(&folder, "no_legal_move"), folder.plain_bot("plain"), folder.text("records"));
+    let play = ["play", "checkers", &bot, &other, "--record", &records, "--json", "--on-fault", "retry=3"];
+    let report = referee(play).done().one("match");
+    assert_eq!(report["faults"], json!([{"no_legal_move": 1}, {}]), "{report}");
+    assert_eq!(report["reason"], "no_legal_move", "{report}");
+    let record = folder.read("records/m1.jsonl");
+    assert!(record.contains(r#""unable":"no_legal_move","info":{"text": "asked in vain"}"#), "{record}");
+    referee(["verify", &records]).done();
+    // The referee moves for it.
+    let random =
+        ["play", "checkers", &bot, &other, "--on-fault", "random", "--json", "--set", "turn_limit=4"];
+    let report = referee(random).done().one("match");
+    assert_eq!(
+        (&report["faults"][0]["no_legal_move"], &report["ended_by"]),
+        (&json!(2), &json!("turn_limit"))
+    );
+}
+
+#[test]
+fn an_outage_is_nobodys_loss_where_bots_are_trusted_to_say_so() {
+    let folder = Folder::new();
+    let (bot, other, records) =
+        (unable(&folder, "unavailable"), folder.plain_bot("plain"), folder.text("records"));
+    let play = ["play", "checkers", &bot, &other, "--json", "-n", "9"];
+    let lost = referee(play).done();
+    assert_eq!(lost.all("match").len(), 9);
+    assert!(lost.all("match").iter().all(|of| of["reason"] == "unavailable"), "{lost:?}");
+    // Three attempts at each match; the tenth in a row ends the run.
+    let trusted = referee([&play[..], &["--trust-outages", "--record", &records]].concat());
+    let trusted = trusted.with_code(5).says(&["could not be reached in 10 matches in a row"]);
+    let matches = trusted.all("match");
+    // Some had ended by then.
+    assert!((10..27).contains(&matches.len()), "{matches:?}");
+    let is_void =
+        |of: &Value| of["cause"] == "unavailable" && of["ranks"].is_null() && of["faults"] == json!([{}, {}]);
+    assert!(matches.iter().all(is_void), "{matches:?}");
+    referee(["verify", &records]).done();
 }

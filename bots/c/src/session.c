@@ -120,13 +120,17 @@ static cJSON *start(session *session, const cJSON *message) {
 
 static cJSON *reply_to(const referee_turn *turn, referee_reply reply) {
     if (reply.kind == REFEREE_RESIGN) return answer("resign", turn->match, turn->seat);
-    cJSON *message = answer(reply.kind == REFEREE_MOVE ? "move" : "accept_draw", turn->match, turn->seat);
+    bool is_move = reply.kind == REFEREE_MOVE, is_unable = reply.kind == REFEREE_UNABLE;
+    cJSON *message = answer(is_move ? "move" : is_unable ? "unable" : "accept_draw", turn->match, turn->seat);
     add_integer(message, "turn", turn->turn);
-    if (reply.kind == REFEREE_MOVE) {
+    if (is_move) {
         cJSON_AddStringToObject(message, "move", reply.move ? reply.move : "");
         if (reply.offer_draw) cJSON_AddTrueToObject(message, "offer_draw");
-        if (reply.info) cJSON_AddItemToObject(message, "info", reply.info);
     }
+    if (is_unable) {
+        cJSON_AddStringToObject(message, "because", reply.because == REFEREE_UNAVAILABLE ? "unavailable" : "no_legal_move");
+    }
+    if (reply.info && (is_move || is_unable)) cJSON_AddItemToObject(message, "info", reply.info);
     return message;
 }
 

@@ -11,6 +11,15 @@ static const char *start(void *ended, const referee_start *start) {
 static referee_reply choose(void *ended, const referee_turn *turn) {
     if (turn->draw_offered) return (referee_reply){.kind = REFEREE_ACCEPT_DRAW};
     if (turn->is_retry) return (referee_reply){.kind = REFEREE_RESIGN};
+    const cJSON *unable = cJSON_GetObjectItem(turn->view, "unable");
+    if (unable) {
+        const char *because = cJSON_GetStringValue(cJSON_GetObjectItem(unable, "because"));
+        return (referee_reply){
+            .kind = REFEREE_UNABLE,
+            .because = strcmp(because, "unavailable") == 0 ? REFEREE_UNAVAILABLE : REFEREE_NO_LEGAL_MOVE,
+            .info = cJSON_Duplicate(cJSON_GetObjectItem(unable, "info"), true),
+        };
+    }
     referee_reply reply = referee_move(turn->start->unlisted ? "unlisted" : turn->legal[0]);
     reply.offer_draw = turn->turns_left == 1;
     reply.info = cJSON_CreateObject();

@@ -90,8 +90,20 @@ export const RESIGN: unique symbol;
 /** Accepts the draw offer. */
 export const ACCEPT_DRAW: unique symbol;
 
+/** The bot has no move. */
+export class Unable {
+  /**
+   * `no_legal_move`: what chooses the moves named none that is legal, a fault. `unavailable`: what chooses them cannot be
+   * reached. Then the match is void where the organiser trusts bots; elsewhere it is a fault.
+   */
+  readonly because: "no_legal_move" | "unavailable";
+  /** As in `Move`. */
+  readonly info?: Move["info"];
+  constructor(because: Unable["because"], info?: Unable["info"]);
+}
+
 /** A string is a plain move. */
-export type Reply = string | Move | typeof RESIGN | typeof ACCEPT_DRAW;
+export type Reply = string | Move | typeof RESIGN | typeof ACCEPT_DRAW | Unable;
 
 /** A bot that handles other messages too. With `slots` above 1 it plays concurrent matches, identified by `match`. */
 export interface Bot<View = unknown> {

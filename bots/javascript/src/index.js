@@ -1,3 +1,3 @@
 export { options } from "./connection.js";
-export { ACCEPT_DRAW, RESIGN } from "./reply.js";
+export { ACCEPT_DRAW, RESIGN, Unable } from "./reply.js";
 export { run } from "./run.js";

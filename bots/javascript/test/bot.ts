@@ -1,6 +1,6 @@
 // What a bot in TypeScript looks like. tsc checks that the types allow it, and what they forbid.
 
-import { ACCEPT_DRAW, RESIGN, run, type Bot, type Turn } from "../src/index.js";
+import { ACCEPT_DRAW, RESIGN, Unable, run, type Bot, type Turn } from "../src/index.js";
 import { keezen, saxum } from "../src/games/index.js";
 import { Imaginer } from "../src/imagine.js";
 
@@ -13,6 +13,7 @@ const bot: Bot<keezen.View> = {
   choose({ view, legal, draw_offered, clock }) {
     if (draw_offered) return ACCEPT_DRAW;
     if (view.hand === null || (clock && clock.limit_ms < 10)) return RESIGN;
+    if (legal.length === 0) return new Unable("no_legal_move", { text: "z9" });
     const swap = legal.find((text) => keezen.readMove(text).kind === "swap");
     return { move: swap ?? legal[0], offer_draw: true, info: { score: 1 } };
   },
@@ -24,6 +25,8 @@ await run(bot, { name: "kind", wants: ["view", "legal"] }, ["--connect", "localh
 await run(bot, {});
 // @ts-expect-error: a number is no move
 await run(() => 1, { name: "first" });
+// @ts-expect-error: a reason of its own
+await run(() => new Unable("tired"), { name: "first" });
 // @ts-expect-error: a claim names no field
 keezen.writeMove({ kind: "claim" });
 

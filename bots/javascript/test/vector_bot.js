@@ -1,15 +1,16 @@
 // Does what bots/vectors/README.md says.
 
-import { ACCEPT_DRAW, RESIGN, run } from "../src/index.js";
+import { ACCEPT_DRAW, RESIGN, Unable, run } from "../src/index.js";
 
 const ended = [];
 
 await run(
   {
     start: ({ nonce }) => (nonce ? "00ff" : undefined),
-    choose({ legal, draw_offered, retry, clock, turns_left, events, start }) {
+    choose({ view, legal, draw_offered, retry, clock, turns_left, events, start }) {
       if (draw_offered) return ACCEPT_DRAW;
       if (retry) return RESIGN;
+      if (view.unable) return new Unable(view.unable.because, view.unable.info);
       const info = { game: start.game, events: events.length, limit_ms: clock?.limit_ms ?? null, ended };
       return { move: start.unlisted ? "unlisted" : legal[0], offer_draw: turns_left === 1 || undefined, info };
     },

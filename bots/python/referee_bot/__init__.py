@@ -15,7 +15,7 @@ from .connection import options
 from .hello import Hello
 from .messages import Clock, End, Fault, Json, Retry, SeatInfo, Start, TimeLeft, Turn
 from .process import run
-from .reply import AcceptDraw, Move, Reply, Resign
+from .reply import AcceptDraw, Move, Reply, Resign, Unable
 from .self_play import self_play
 from .session import Refused, Session
 from .stream import Disconnected, Stream
@@ -45,6 +45,7 @@ __all__ = [
     "Stream",
     "TimeLeft",
     "Turn",
+    "Unable",
     "batched",
     "options",
     "run",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Union
+from typing import Literal, Union
 
 from .messages import Json, Turn
 
@@ -31,7 +31,20 @@ class AcceptDraw:
     """Accepts a draw offer; valid only if `Turn.draw_offered` is true."""
 
 
-Reply = Union[str, Move, Resign, AcceptDraw]
+@dataclass(frozen=True)
+class Unable:
+    """Says that there is no move.
+
+    `because` is `no_legal_move` if what chooses the moves named none that is legal, a fault, or `unavailable` if it cannot
+    be reached: then the match is void where the organiser trusts bots, and otherwise that is a fault. `info` is that of a
+    move.
+    """
+
+    because: Literal["no_legal_move", "unavailable"]
+    info: Json | None = None
+
+
+Reply = Union[str, Move, Resign, AcceptDraw, Unable]
 """A string is a plain move."""
 
 
@@ -52,6 +65,9 @@ def to_json(reply: Reply, turn: Turn) -> Json:
         return message
     if isinstance(reply, AcceptDraw):
         return {"type": "accept_draw", **where, "turn": turn.turn}
+    if isinstance(reply, Unable):
+        message = {"type": "unable", **where, "turn": turn.turn, "because": reply.because}
+        return message if reply.info is None else {**message, "info": reply.info}
     if isinstance(reply, Resign):
         return {"type": "resign", **where}
-    raise TypeError(f"choose returned {reply!r}, not a str, Move, Resign or AcceptDraw")
+    raise TypeError(f"choose returned {reply!r}, not a str, Move, Resign, AcceptDraw or Unable")

@@ -269,10 +269,40 @@ class Failures(LlmTest):
         self.assertIn(answer["move"], MOVES)
         self.assertIn("cut off: length", server.requests[1]["messages"][3]["content"])
 
-    def test_after_the_attempts_the_referee_gets_the_answer_as_it_is(self) -> None:
-        answer, server = self.answer(*[says('{"move": "1-2"}')] * 2, options=["--attempts", "2"])
-        self.assertEqual([answer["move"], len(server.requests)], ["1-2", 2])
-        self.assertEqual(answer["info"]["problem"], "`1-2` is not a legal move")
+    def test_after_the_attempts_the_bot_says_that_there_is_no_legal_move(self) -> None:
+        cut = says('{"move": "10-1', "length")
+        answer, server = self.answer(says('{"move": "1-2"}'), cut, options=["--attempts", "2"])
+        self.assertEqual([answer["type"], answer["because"], len(server.requests)], ["unable", "no_legal_move", 2])
+        self.assertEqual(answer["info"]["problem"], "the answer is cut off: length")
+        self.assertEqual(answer["info"]["rejected"], ["no_move", "truncated"])
+
+    def test_an_outage_is_said_to_be_one(self) -> None:
+        answer, _ = self.answer(*[refuses(503, "overloaded")] * 9, options=["--time-limit", "0.5"])
+        self.assertEqual([answer["type"], answer["because"]], ["unable", "unavailable"])
+        self.assertIn("status 503: overloaded", answer["info"]["problem"])
+
+    def test_an_answer_counts_if_exactly_one_legal_move_fits_it(self) -> None:
+        from referee_bot.llm.prompt import resolve
+
+        legal = ["e4", "Nf3", "11-15", "11-15-22", "O-O", "ab", "aB"]
+        for text, found in [
+            ("e4", ("e4", "exact")),
+            ('{"move": "e4"}', ("e4", "exact")),
+            ('{"move": "zz"} and then {"move": "11-15"}', ("11-15", "exact")),
+            ("E4", ("e4", "case")),
+            ("**e4**", ("e4", "decoration")),
+            ("1. e4", ("e4", "decoration")),
+            ("`11 - 15`.", ("11-15", "decoration")),
+            ("I play 11-15-22!", ("11-15-22", "last_named")),
+            ("Not e4, which loses, but Nf3 at once", ("Nf3", "last_named")),
+            ("castling, O-O", ("O-O", "last_named")),
+            ("AB", None),
+            ("e45", None),
+            ("resign", None),
+            ("", None),
+        ]:
+            with self.subTest(text):
+                self.assertEqual(resolve(text, legal), found)
 
     def test_after_the_attempts_the_fallback_is_a_random_move(self) -> None:
         answer, _ = self.answer(says("no"), options=["--attempts", "1", "--fallback", "random"])

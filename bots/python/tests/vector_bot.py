@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee_bot import AcceptDraw, Bot, End, Move, Reply, Resign, Start, Turn, run
+from referee_bot import AcceptDraw, Bot, End, Move, Reply, Resign, Start, Turn, Unable, run
 
 
 class VectorBot(Bot):
@@ -17,6 +17,8 @@ class VectorBot(Bot):
             return AcceptDraw()
         if turn.retry:
             return Resign()
+        if "unable" in turn.view:
+            return Unable(**turn.view["unable"])
         limit = turn.clock.limit_ms if turn.clock else None
         info = {"game": turn.start.game, "events": len(turn.events), "limit_ms": limit, "ended": self.ended}
         move = "unlisted" if turn.start.unlisted else turn.legal[0]

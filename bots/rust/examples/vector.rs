@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use referee_bot::serde_json::{Value, json};
-use referee_bot::{Answer, Bot, End, Error, Event, Hello, Move, Start, Turn, hello, run};
+use referee_bot::{Answer, Bot, End, Error, Event, Hello, Inability, Move, Start, Turn, hello, run};
+use serde::Deserialize;
 
 /// What the bot has received for one seat of a match.
 struct Seen {
@@ -45,6 +46,10 @@ impl Bot for Vector {
         }
         let seen = self.plays.get_mut(&(turn.r#match.to_string(), turn.seat));
         let Some(seen) = seen.filter(|_| turn.retry.is_none()) else { return Answer::Resign };
+        let view: Value = turn.view().unwrap_or_default();
+        if let Ok(because) = Inability::deserialize(&view["unable"]["because"]) {
+            return Answer::Unable { because, info: view["unable"].get("info").cloned() };
+        }
         let info = json!({
             "game": seen.game,
             "events": std::mem::take(&mut seen.events),

@@ -1,5 +1,6 @@
 //! A bot's answers.
 
+use referee_protocol::bot::Inability;
 use serde_json::Value;
 
 /// A bot's decision on a turn.
@@ -10,6 +11,13 @@ pub enum Answer {
     /// Accepts the draw that the turn shows as `draw_offered`.
     AcceptDraw,
     Resign,
+    /// Says that the bot has no move. [`Inability::NoLegalMove`] is a fault. [`Inability::Unavailable`] makes the match void
+    /// where the organiser trusts bots; elsewhere it is a fault.
+    Unable {
+        because: Inability,
+        /// As in [`Move::info`].
+        info: Option<Value>,
+    },
 }
 
 /// A move with optional draw offer and search info.

@@ -21,7 +21,7 @@ pub use event::Event;
 pub use run::{run, run_on};
 pub use turn::Turn;
 
-pub use referee_protocol::bot::{Hello, Want};
+pub use referee_protocol::bot::{Hello, Inability, Want};
 pub use referee_protocol::referee::{Clock, End, Fault, Retry, Reveal, SeatInfo, TurnClock};
 pub use referee_protocol::words::{EndedBy, FaultCode};
 pub use referee_protocol::{PROTOCOL, Text};

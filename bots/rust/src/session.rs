@@ -6,7 +6,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use referee_protocol::Text;
-use referee_protocol::bot::{AcceptDraw, FromBot, Hello, Move, Pong, Ready, Resign};
+use referee_protocol::bot::{AcceptDraw, FromBot, Hello, Move, Pong, Ready, Resign, Unable};
 use referee_protocol::referee::{self, Auth};
 use serde::Deserialize;
 use serde_json::Value;
@@ -239,6 +239,13 @@ fn reply<'a>(turn: &'a Turn<'_>, answer: &'a Answer) -> Result<FromBot<'a, &'a V
         }),
         Answer::AcceptDraw => FromBot::AcceptDraw(AcceptDraw { r#match, seat, turn: turn.turn.into() }),
         Answer::Resign => FromBot::Resign(Resign { r#match, seat }),
+        Answer::Unable { because, info } => FromBot::Unable(Unable {
+            r#match,
+            seat,
+            turn: turn.turn.into(),
+            because: *because,
+            info: info.as_ref(),
+        }),
     })
 }
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use referee_bot::serde_json::{self, json};
 use referee_bot::{
-    Answer, Bot, End, Error, Event, FaultCode, Hello, Move, Start, Text, Turn, Want, from_fn, hello, run_on,
+    Answer, Bot, End, Error, Event, FaultCode, Hello, Inability, Move, Start, Text, Turn, Want, from_fn,
+    hello, run_on,
 };
 use serde::Deserialize;
 
@@ -129,6 +130,14 @@ fn every_kind_of_answer() {
         ),
         (Answer::AcceptDraw, r#"{"type":"accept_draw","match":"m1","seat":0,"turn":3}"#),
         (Answer::Resign, r#"{"type":"resign","match":"m1","seat":0}"#),
+        (
+            Answer::Unable { because: Inability::NoLegalMove, info: Some(json!({ "text": "z9" })) },
+            r#"{"type":"unable","match":"m1","seat":0,"turn":3,"because":"no_legal_move","info":{"text":"z9"}}"#,
+        ),
+        (
+            Answer::Unable { because: Inability::Unavailable, info: None },
+            r#"{"type":"unable","match":"m1","seat":0,"turn":3,"because":"unavailable"}"#,
+        ),
     ];
     for (answer, line) in answers {
         assert_eq!(replies(|_| answer.clone(), &[TURN]), [line]);

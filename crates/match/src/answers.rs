@@ -1,15 +1,18 @@
 //! Answers to requests: their time, legality, faults and retries.
 
+use std::borrow::Cow;
+
 use referee_game::erased::MoveError;
 use referee_game::excerpt::excerpt;
 use referee_game::json::{self, key, opening};
 use referee_game::outcome::Outcome;
 use referee_game::seat::Seat;
+use referee_protocol::bot::Inability;
 use referee_protocol::referee as message;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
 use crate::common::{Common, FaultyTurn};
-use crate::detail::{Detail, Fault};
+use crate::detail::{AbortReason, Detail, Fault};
 use crate::event::{GivenInfo, Stamp};
 use crate::match_::PhaseFlow;
 use crate::player::SeatExit;
@@ -20,7 +23,8 @@ use crate::received::{Received, overdue};
 #[derive(Debug)]
 struct Refusal<'a> {
     code: FaultCode,
-    message: String,
+    /// For the bot; `None` if it said so itself.
+    message: Option<String>,
     legal_forms: Option<Vec<String>>,
     /// For the record.
     detail: Option<&'a Detail>,
@@ -52,6 +56,13 @@ impl Common {
         self.worst_lag = self.worst_lag.max(lag);
         if let Some(bank) = &mut self.player(seat).bank {
             bank.bill(billed);
+        }
+    }
+
+    /// Passes on the `info` of an answer, for spectators.
+    fn show_info(&mut self, seat: Seat, info: Option<Cow<'_, str>>) {
+        if let Some(info) = info.filter(|_| self.setup.watched.is_some()) {
+            self.infos.push(GivenInfo { seat, info: info.into_owned() });
         }
     }
 }
@@ -102,23 +113,7 @@ impl Playing {
         offer_draw: bool,
         info: Option<&str>,
     ) -> PhaseFlow {
-        // Size limits apply to the recorded form.
-        let info = info.map(json::escaped);
-        let info = info.filter(|info| {
-            let limits = common.limits;
-            let decider = self.decider(seat);
-            decider.info_bytes += info.len();
-            let fits = info.starts_with('{')
-                && info.len() as u64 <= limits.info_bytes
-                && decider.info_bytes as u64 <= limits.info_per_match_bytes;
-            if !fits {
-                decider.info_bytes -= info.len();
-                let message =
-                    "`info` is an object of at most 4 KiB, and 1 MiB in a match; it is not kept, the move stands";
-                common.send_error(seat, Some(turn.into()), ErrorCode::InfoDropped, message.to_owned(), None);
-            }
-            fits
-        });
+        let info = self.keep_info(common, seat, turn, info);
         // Truncation is safe: every legal move is shorter. A replay, which gets the recorded text, truncates it to
         // the same text.
         let text = &*excerpt(text, common.limits.move_chars as usize);
@@ -131,9 +126,7 @@ impl Playing {
             line.raw(key!("info"), info.as_bytes());
         }
         line.end_line();
-        if let Some(info) = info.filter(|_| common.setup.watched.is_some()) {
-            common.infos.push(GivenInfo { seat, info: info.into_owned() });
-        }
+        common.show_info(seat, info);
         if timing.is_late {
             self.time_out(common, stamp, seat, turn, Some(timing.received()));
             return PhaseFlow::Continue(());
@@ -160,10 +153,62 @@ impl Playing {
                     }
                     MoveError::RulesFailed(failed) => unreachable!("the match has been aborted: {failed}"),
                 };
-                let refusal = Refusal { code: FaultCode::IllegalMove, message, legal_forms, detail: None };
+                let code = FaultCode::IllegalMove;
+                let refusal = Refusal { code, message: Some(message), legal_forms, detail: None };
                 self.refuse(common, stamp, seat, turn, refusal);
             }
         }
+        PhaseFlow::Continue(())
+    }
+
+    /// The `info` of an answer in its recorded form, to which size limits apply.
+    fn keep_info<'a>(
+        &mut self,
+        common: &mut Common,
+        seat: Seat,
+        turn: u32,
+        info: Option<&'a str>,
+    ) -> Option<Cow<'a, str>> {
+        let info = json::escaped(info?);
+        let limits = common.limits;
+        let decider = self.decider(seat);
+        decider.info_bytes += info.len();
+        let fits = info.starts_with('{')
+            && info.len() as u64 <= limits.info_bytes
+            && decider.info_bytes as u64 <= limits.info_per_match_bytes;
+        if !fits {
+            decider.info_bytes -= info.len();
+            let message =
+                "`info` is an object of at most 4 KiB, and 1 MiB in a match; it is not kept, the move stands";
+            common.send_error(seat, Some(turn.into()), ErrorCode::InfoDropped, message.to_owned(), None);
+        }
+        fits.then_some(info)
+    }
+
+    /// Handles an answer to an open request that has no move: a fault, or an outage that is nobody's fault where bots are
+    /// trusted to say so.
+    pub(super) fn unable(
+        &mut self,
+        common: &mut Common,
+        stamp: Stamp,
+        (seat, turn): (Seat, u32),
+        because: Inability,
+        info: Option<&str>,
+    ) -> PhaseFlow {
+        if because == Inability::Unavailable && common.setup.trust_outages {
+            return PhaseFlow::Break(common.break_off(stamp, &AbortReason::Unavailable { seat }));
+        }
+        let info = self.keep_info(common, seat, turn, info);
+        let timing = self.timing(common, stamp, seat);
+        let mut line = common.log.answer(stamp.at, seat, turn, "", timing.took, timing.lag);
+        line.value(key!("unable"), &because);
+        if let Some(info) = &info {
+            line.raw(key!("info"), info.as_bytes());
+        }
+        line.end_line();
+        common.show_info(seat, info);
+        let refusal = Refusal { code: because.into(), message: None, legal_forms: None, detail: None };
+        self.refuse(common, stamp, seat, turn, refusal);
         PhaseFlow::Continue(())
     }
 
@@ -237,7 +282,8 @@ impl Playing {
         };
         self.current(common, stamp, seat, named)
             .map(|turn| {
-                let refusal = Refusal { code, message, legal_forms: None, detail: Some(detail) };
+                let refusal =
+                    Refusal { code, message: Some(message), legal_forms: None, detail: Some(detail) };
                 self.refuse(common, stamp, seat, turn, refusal);
             })
             .err()
@@ -259,13 +305,15 @@ impl Playing {
         }
         let of = FaultyTurn { turn, took: timing.took, lag: timing.lag };
         common.count_fault(stamp, seat, code, detail, Some(of));
-        common.send_error(seat, Some(turn.into()), error_code(code), message.clone(), legal_forms);
-        if let OnFault::Retry(times) = common.setup.header.on_fault
-            && code.is_retried()
-            && self.decider(seat).retries < times
-        {
-            self.decider(seat).retries += 1;
-            return self.ask(common, stamp, seat, Some(message::Retry { of: turn, code, message }));
+        if let Some(message) = message {
+            common.send_error(seat, Some(turn.into()), error_code(code), message.clone(), legal_forms);
+            if let OnFault::Retry(times) = common.setup.header.on_fault
+                && code.is_retried()
+                && self.decider(seat).retries < times
+            {
+                self.decider(seat).retries += 1;
+                return self.ask(common, stamp, seat, Some(message::Retry { of: turn, code, message }));
+            }
         }
         common.bill(seat, timing);
         let fault = Fault { seat, code, detail: detail.cloned() };

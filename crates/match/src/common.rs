@@ -167,6 +167,7 @@ impl Common {
             | Event::Ready { .. }
             | Event::Answer { .. }
             | Event::AcceptDraw { .. }
+            | Event::Unable { .. }
             | Event::Broken { .. }
             | Event::Tick
             | Event::Expire(_) => None,

@@ -294,6 +294,11 @@ pub enum AbortReason {
     },
     /// The rules failed, which only those of a program do.
     RulesFailed(RulesFailure),
+    /// A bot that is trusted says that what chooses its moves cannot be reached.
+    Unavailable {
+        /// The seat of the bot.
+        seat: Seat,
+    },
     /// The referee was interrupted while it waited for the rules.
     RulesInterrupted {
         /// As [`RulesFailure::after`].
@@ -340,6 +345,9 @@ impl fmt::Display for AbortReason {
                 "no opening of length {plies} in {tries} tries, each ended the match; make it shorter"
             ),
             AbortReason::RulesFailed(RulesFailure { why, .. }) => write!(f, "the rules failed: {why}"),
+            AbortReason::Unavailable { seat } => {
+                write!(f, "seat {}: what chooses its moves cannot be reached", seat.0)
+            }
             AbortReason::Other { text } => f.write_str(text),
         }
     }

@@ -2,6 +2,7 @@
 
 use referee_game::clock::Tick;
 use referee_game::seat::Seat;
+use referee_protocol::bot::Inability;
 use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 
@@ -70,6 +71,16 @@ pub enum Event<'a> {
         seat: Seat,
         /// The request that the answer names.
         turn: u64,
+    },
+    /// The bot answered a request: it has no move.
+    Unable {
+        /// The seat of the bot.
+        seat: Seat,
+        /// The request that the answer names.
+        turn: u64,
+        because: Inability,
+        /// Search info, a JSON object.
+        info: Option<&'a str>,
     },
     /// The bot resigned.
     Resign(Seat),

@@ -122,6 +122,11 @@ impl Match {
         }
     }
 
+    /// Whether bots are trusted to say that they cannot play; see [`Setup::trust_outages`].
+    pub fn trust_outages(&mut self, is_trusted: bool) {
+        self.common.setup.trust_outages = is_trusted;
+    }
+
     /// The set-up of the match.
     pub fn setup(&self) -> &Setup {
         &self.common.setup

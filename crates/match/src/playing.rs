@@ -202,6 +202,13 @@ impl Playing {
                 Ok(turn) => self.accept_draw(common, stamp, seat, turn)?,
                 Err(exit) => exit,
             },
+            Event::Unable { seat, turn, because, info } => match self.current(common, stamp, seat, turn) {
+                Ok(turn) => {
+                    self.unable(common, stamp, (seat, turn), because, info)?;
+                    None
+                }
+                Err(exit) => exit,
+            },
             Event::Broken { seat, turn, code, detail } => {
                 self.broken(common, stamp, seat, turn, code, detail)
             }

@@ -155,7 +155,7 @@ impl Awaited {
             (Awaited::Answer, ErrorCode::UnknownSeat) => "the `seat` of an answer is that of the request",
             (Awaited::Answer, ErrorCode::Stale) => "the `turn` of an answer is that of the last request",
             (Awaited::Answer, ErrorCode::UnknownType) => {
-                "the `type` of an answer is `move`, `accept_draw` or `resign`"
+                "the `type` of an answer is `move`, `accept_draw`, `unable` or `resign`"
             }
             (Awaited::Answer, ErrorCode::NoOffer) => {
                 "`accept_draw` answers a request with `draw_offered`, any other gets a `move`"

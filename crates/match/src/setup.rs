@@ -184,6 +184,8 @@ pub struct Setup {
     pub open_id: Option<String>,
     /// The wanted parts of messages, per seat.
     pub wants: Vec<Wants>,
+    /// Whether bots are trusted to say that they cannot play through no fault of theirs.
+    pub trust_outages: bool,
     /// The viewer for whom events are kept, for spectators.
     pub watched: Option<Viewer>,
     /// In a replay: how the rules, which gave no position, ended the match.

@@ -122,9 +122,9 @@ impl Starting {
                 None
             }
             Event::Ready { seat, nonce } => self.ready(common, stamp, seat, nonce),
-            Event::Answer { seat, turn, .. } | Event::AcceptDraw { seat, turn } => {
-                common.early_answer(stamp, seat, turn)
-            }
+            Event::Answer { seat, turn, .. }
+            | Event::AcceptDraw { seat, turn }
+            | Event::Unable { seat, turn, .. } => common.early_answer(stamp, seat, turn),
             Event::Broken { seat, code, detail, .. } => {
                 common.stray(stamp, seat, None, error_code(code), &detail.to_string())
             }

@@ -18,6 +18,8 @@ pub fn fault_in_words(code: FaultCode) -> &'static str {
         FaultCode::Exited => "program ended",
         FaultCode::Stalled => "stopped reading",
         FaultCode::Protocol => "too many messages",
+        FaultCode::NoLegalMove => "found no legal move",
+        FaultCode::Unavailable => "could not be reached",
     }
 }
 
@@ -33,6 +35,8 @@ fn fault_of(code: FaultCode) -> &'static str {
         FaultCode::Exited => "ended its program during the match",
         FaultCode::Stalled => "stopped reading its messages",
         FaultCode::Protocol => "sent too many messages out of turn",
+        FaultCode::NoLegalMove => "found no legal move",
+        FaultCode::Unavailable => "said that its source of moves cannot be reached",
     }
 }
 

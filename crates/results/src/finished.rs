@@ -185,6 +185,7 @@ fn cause_of(abort: Option<&AbortReason>) -> Cause {
         Some(AbortReason::Paused { .. }) => Cause::Paused,
         Some(AbortReason::NoOpening { .. }) => Cause::NoOpening,
         Some(AbortReason::RulesFailed(_)) => Cause::RulesFailed,
+        Some(AbortReason::Unavailable { .. }) => Cause::Unavailable,
         Some(
             AbortReason::Interrupted
             | AbortReason::RulesInterrupted { .. }

@@ -49,6 +49,7 @@
 //!     leg: Leg::Only,
 //!     open_id: None,
 //!     wants: vec![Wants::default(); 2],
+//!     trust_outages: false,
 //!     watched: None,
 //!     rules_failure: None,
 //! };

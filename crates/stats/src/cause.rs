@@ -19,11 +19,14 @@ pub enum Cause {
     /// No opening was found.
     NoOpening,
     RulesFailed,
+    /// What chooses the moves of a bot could not be reached.
+    Unavailable,
 }
 
 impl Cause {
     /// The causes that can make a match void.
-    pub const OF_VOID: [Cause; 4] = [Cause::Paused, Cause::NoBots, Cause::NoOpening, Cause::RulesFailed];
+    pub const OF_VOID: [Cause; 5] =
+        [Cause::Paused, Cause::NoBots, Cause::NoOpening, Cause::RulesFailed, Cause::Unavailable];
 
     /// The identifier in results and databases.
     pub const fn as_str(self) -> &'static str {
@@ -33,6 +36,7 @@ impl Cause {
             Cause::NoBots => "no_bots",
             Cause::NoOpening => "no_opening",
             Cause::RulesFailed => "rules_failed",
+            Cause::Unavailable => "unavailable",
         }
     }
 
@@ -42,7 +46,7 @@ impl Cause {
         match self {
             Cause::Interrupted => false,
             Cause::NoBots | Cause::RulesFailed => true,
-            Cause::Paused | Cause::NoOpening => attempt >= ATTEMPTS,
+            Cause::Paused | Cause::NoOpening | Cause::Unavailable => attempt >= ATTEMPTS,
         }
     }
 }

@@ -38,7 +38,7 @@ CREATE TABLE matches (
                                              -- not count: it is not replayed, results that it depended on were lost, or
                                              -- those of its worker were taken back
     reason TEXT NOT NULL,                    -- as in `end`; if it is replayed immediately, or void, the cause: `paused`,
-                                             -- `no_bots`, `no_opening` or `rules_failed`
+                                             -- `no_bots`, `no_opening`, `rules_failed` or `unavailable`
     opening INTEGER,                         -- a digest of the position after the opening, and one of this and all later moves
     moves INTEGER,                           -- by seat, where matches can share openings; null in games with chance
     amounts TEXT,                            -- JSON, by seat; null in games without amounts

@@ -24,6 +24,13 @@ func (b *bot) Choose(turn *refereebot.Turn) refereebot.Reply {
 	if turn.Retry != nil {
 		return refereebot.Resign{}
 	}
+	var view struct{ Unable *refereebot.Unable }
+	if err := turn.ReadView(&view); err != nil {
+		log.Fatal(err)
+	}
+	if view.Unable != nil {
+		return *view.Unable
+	}
 	info := map[string]any{"game": turn.Start.Game, "events": len(turn.Events), "limit_ms": nil, "ended": b.ended}
 	if turn.Clock != nil {
 		info["limit_ms"] = turn.Clock.LimitMS

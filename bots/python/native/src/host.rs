@@ -72,6 +72,16 @@ impl Host {
                 let event = |seat| Event::AcceptDraw { seat, turn: answer.turn };
                 self.handle(&answer.r#match, answer.seat, event, out)?;
             }
+            "unable" => {
+                let answer: bot::Unable<'_, &RawValue> = serde_json::from_slice(line)?;
+                let event = |seat| Event::Unable {
+                    seat,
+                    turn: answer.turn,
+                    because: answer.because,
+                    info: answer.info.map(RawValue::get),
+                };
+                self.handle(&answer.r#match, answer.seat, event, out)?;
+            }
             "resign" => {
                 let answer: bot::Resign<'_> = serde_json::from_slice(line)?;
                 self.handle(&answer.r#match, answer.seat, Event::Resign, out)?;

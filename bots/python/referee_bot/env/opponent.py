@@ -70,7 +70,7 @@ class _Process:
         if message["type"] == "start":
             return [self._hear("ready")]
         if message["type"] == "turn":
-            return [self._hear("move", "resign", "accept_draw")]
+            return [self._hear("move", "resign", "accept_draw", "unable")]
         return []
 
     def close(self) -> None:

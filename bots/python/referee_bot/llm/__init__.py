@@ -5,7 +5,7 @@
 It needs the standard library only. See README.md in this directory.
 """
 
-from .chat import Answer, Chat, NoAnswer, Prices, Rejected
+from .chat import Answer, Chat, NoAnswer, Outage, Prices, Rejected
 from .player import Player
 
-__all__ = ["Answer", "Chat", "NoAnswer", "Player", "Prices", "Rejected"]
+__all__ = ["Answer", "Chat", "NoAnswer", "Outage", "Player", "Prices", "Rejected"]

@@ -29,7 +29,7 @@ EXAMPLES = """examples:
 
 with the referee:
   referee play checkers 'python -m referee_bot.llm --base-url http://127.0.0.1:8080/v1 --model NAME' ./mybot \\
-      --clock delay=30s --on-fault retry=3
+      --clock delay=30s --trust-outages
 """
 
 
@@ -66,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
         "--fallback",
         choices=["none", "random"],
         default="none",
-        help="without a legal move in time: submit the model's last answer as it is [none], or play a random move",
+        help="without a legal move in time: say so to the referee [none], or play a random move",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="make the random moves repeatable")
     parser.add_argument("--price", type=_prices, metavar="IN,OUT", help="US dollars for a million tokens, for `info`")

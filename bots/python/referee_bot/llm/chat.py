@@ -14,7 +14,7 @@ import urllib.request
 from dataclasses import dataclass, field, replace
 from email.message import Message
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Literal
 
 from ..messages import Json
 from .transcript import Transcript
@@ -39,7 +39,11 @@ class Rejected(Exception):
 
 
 class NoAnswer(Exception):
-    """No answer came in time, or the server rejects this request alone. The message says what came instead."""
+    """The server rejects this request alone. The message says why."""
+
+
+class Outage(Exception):
+    """No answer came in time. The message says what came instead."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ class Answer:
     text: str
     problem: str | None = None
     """Why `text` is no answer: a refusal, the limit of tokens, or nothing but reasoning."""
+    kind: Literal["refused", "truncated", "empty"] | None = None
+    """The same in a word, for counts."""
 
 
 @dataclass
@@ -100,7 +106,7 @@ class Chat:
     def ask(self, messages: list[Json], choices: list[str], deadline: float, spent: Spent, about: Json) -> Answer:
         """Returns the model's answer, which is one of `choices`, if there are some and the server supports `response_format`.
 
-        `deadline` is a time of the monotonic clock. `about` goes into the transcript. Raises `NoAnswer`, `Rejected`.
+        `deadline` is a time of the monotonic clock. `about` goes into the transcript. Raises `NoAnswer`, `Outage`, `Rejected`.
         """
         delay, trouble = FIRST_DELAY, "no answer"
         while (left := deadline - time.monotonic()) > 0:
@@ -139,7 +145,7 @@ class Chat:
                 break
             _log(f"{trouble}; asking again in {wait:.1f} s")
             time.sleep(wait)
-        raise NoAnswer(f"out of time: {trouble}")
+        raise Outage(f"out of time: {trouble}")
 
     def _read(self, response: _Response, spent: Spent) -> Answer | None:
         """Reads a completion; None if the response is none."""
@@ -154,10 +160,10 @@ class Chat:
         spent.add(completion.get("usage"), self.prices)
         text = text[-LONGEST_TEXT:]
         if refusal := refusal or _refusal(content):
-            return Answer(text, f"the model refuses: {str(refusal)[:_QUOTED]}")
+            return Answer(text, f"the model refuses: {str(refusal)[:_QUOTED]}", "refused")
         if choice.get("finish_reason") in ("length", "content_filter"):
-            return Answer(text, f"the answer is cut off: {choice['finish_reason']}")
-        return Answer(text) if text else Answer(text, "the answer is empty")
+            return Answer(text, f"the answer is cut off: {choice['finish_reason']}", "truncated")
+        return Answer(text) if text else Answer(text, "the answer is empty", "empty")
 
     def _post(self, body: Json, timeout: float) -> _Response:
         """Sends a request, and returns after `timeout` seconds at the latest, whatever the server does."""

@@ -8,15 +8,15 @@ from typing import Callable
 
 from ..bot import Bot
 from ..messages import Json, Start, Turn
-from ..reply import AcceptDraw, Move, Reply
-from .chat import Chat, NoAnswer, Spent
-from .prompt import ACCEPT_DRAW, choices, read_move, repetition, rules_message, turn_message
+from ..reply import AcceptDraw, Move, Reply, Unable
+from .chat import Chat, NoAnswer, Outage, Spent
+from .prompt import ACCEPT_DRAW, choices, read_move, repetition, resolve, rules_message, turn_message
 
 LONGEST_MOVE = 256
-"""The characters of a move that the referee keeps."""
+"""The characters of a move that a problem quotes."""
 
 LONGEST_UNLISTED_MOVE = 16384
-"""The same in a game that does not list its moves."""
+"""The characters of a move that the referee keeps in a game that does not list its moves."""
 
 BANK_SHARE = 0.25
 """The share of the bank that one move may take, so that it lasts for the match."""
@@ -26,9 +26,9 @@ class Player(Bot):
     """A bot that asks a model, up to `attempts` times a turn, until it names a legal move.
 
     `rules` returns the rules of a game as text, `time_limit` is the longest time for a move in seconds. Without a legal
-    move the bot submits the model's last answer as it is, and the fault policy of the match applies. With a `fallback`
-    it plays a random legal move instead, and `info.fallback` says why. In a game that does not list its moves, the first
-    answer of the model is submitted.
+    move the bot says `no_legal_move`, and `unavailable` if the server does not answer. With a `fallback` it plays a random
+    legal move instead, and `info.fallback` says so. In a game that does not list its moves, the first answer of the model is
+    submitted.
     """
 
     def __init__(
@@ -53,8 +53,18 @@ class Player(Bot):
     def choose(self, turn: Turn) -> Reply:
         began = time.monotonic()
         spent = Spent()
-        answer, problem = self._ask(turn, began + self.time_for(turn), spent)
-        info: Json = {
+        info: Json = {}
+        reply: str | Unable
+        try:
+            reply = self._ask(turn, began + self.time_for(turn), spent, info)
+        except NoAnswer as error:
+            info["problem"] = str(error)[:300]
+            reply = Unable("no_legal_move")
+        except Outage as error:
+            info["problem"] = str(error)[:300]
+            reply = Unable("unavailable")
+        info = {
+            **info,
             "model": self._chat.model[:100],
             "requests": spent.requests,
             "tokens_in": spent.tokens_in,
@@ -63,14 +73,14 @@ class Player(Bot):
         }
         if spent.cost_usd is not None:
             info["cost_usd"] = round(spent.cost_usd, 8)
-        if problem is not None:
-            info["problem"] = problem[:300]
-            if self._fallback is not None:
-                info["fallback"] = "random"
-                answer = self._fallback.choice(turn.legal or [answer])
-        if turn.draw_offered and answer == ACCEPT_DRAW:
+        if isinstance(reply, Unable):
+            if self._fallback is None or not turn.legal:
+                return Unable(reply.because, info)
+            info["fallback"] = "random"
+            reply = self._fallback.choice(turn.legal)
+        if turn.draw_offered and reply == ACCEPT_DRAW:
             return AcceptDraw()
-        return Move(answer[: LONGEST_MOVE if turn.legal else LONGEST_UNLISTED_MOVE], info=info)
+        return Move(reply, info=info)
 
     def time_for(self, turn: Turn) -> float:
         """Returns the seconds for this move: a margin and most of the bank stay on the clock."""
@@ -80,21 +90,22 @@ class Player(Bot):
         limit = turn.clock.limit_ms - bank + bank * BANK_SHARE
         return min(self._time_limit, (limit - min(500.0, limit / 4)) / 1000)
 
-    def _ask(self, turn: Turn, deadline: float, spent: Spent) -> tuple[str, str | None]:
-        """Returns the last answer of the model, and why it is no legal move, if it is none."""
+    def _ask(self, turn: Turn, deadline: float, spent: Spent, info: Json) -> str | Unable:
+        """Returns the move that the model names. How it was found, and what was wrong with earlier answers, goes into `info`."""
         messages = [rules_message(turn.start, self._rules(turn.start.game)), turn_message(turn)]
         about: Json = {"match": turn.match, "seat": turn.seat, "turn": turn.turn}
         legal = choices(turn)
-        move, problem = "", "the model was not asked"
         for _ in range(self._attempts):
-            try:
-                answer = self._chat.ask(messages, legal, deadline, spent, about)
-            except NoAnswer as error:
-                return move, str(error)
-            move = read_move(answer.text)
-            is_unlisted = not turn.legal and move != ""
-            if (move in legal or is_unlisted) and answer.problem is None:
-                return move, None
-            problem = answer.problem or f"`{move[:LONGEST_MOVE]}` is not a legal move"
-            messages = repetition(messages, answer.text, problem)
-        return move, problem
+            answer = self._chat.ask(messages, legal, deadline, spent, about)
+            if answer.problem is None and turn.legal and (found := resolve(answer.text, legal)) is not None:
+                move, info["resolved"] = found
+                info.pop("problem", None)
+                return move
+            written = read_move(answer.text)
+            if answer.problem is None and not turn.legal:
+                info.pop("problem", None)
+                return written[:LONGEST_UNLISTED_MOVE]
+            info["problem"] = (answer.problem or f"`{written[:LONGEST_MOVE]}` is not a legal move")[:300]
+            info["rejected"] = [*info.get("rejected", []), answer.kind or "no_move"]
+            messages = repetition(messages, answer.text, info["problem"])
+        return Unable("no_legal_move")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Literal
 
 from ..messages import Json, Start, Turn
 
 ACCEPT_DRAW = "accept draw"
 """The answer that accepts a draw, offered beside the legal moves."""
 
+_DECORATION = re.compile(r"""^\s*\d+\.(?:\.\.)?\s+|[\s`*_"'“”‘’]|[.!]+$""")
 _OBJECT = re.compile(r'\{[^{}]*"move"[^{}]*\}')
 
 
@@ -66,6 +68,39 @@ def repetition(messages: list[Json], answer: str, problem: str) -> list[Json]:
         return [*messages, {"role": "assistant", "content": answer}, {"role": "user", "content": correction}]
     *earlier, last = messages
     return [*earlier, {**last, "content": f"{last['content']}\n\n{correction}"}]
+
+
+Rule = Literal["exact", "case", "decoration", "last_named"]
+"""How a legal move was found in an answer."""
+
+
+def resolve(text: str, legal: list[str]) -> tuple[str, Rule] | None:
+    """Returns the legal move that an answer names, and the first of these rules by which exactly one fits; None if none fits.
+
+    `exact`: the answer is the move. `case`: so it is without regard to upper and lower case. `decoration`: so it is without
+    blanks, quotes, Markdown, a number of the move in front and a full stop behind. `last_named`: it is the legal move that
+    the answer names last, as a word of its own.
+    """
+    written = read_move(text)
+    if written in legal:
+        return written, "exact"
+    plain = _DECORATION.sub("", written)
+    fits: list[tuple[Rule, list[str]]] = [
+        ("case", [move for move in legal if move.lower() == written.lower()]),
+        ("decoration", [move for move in legal if _DECORATION.sub("", move).lower() == plain.lower()]),
+        ("last_named", _last_named(written, legal)),
+    ]
+    return next(((moves[0], rule) for rule, moves in fits if len(moves) == 1), None)
+
+
+def _last_named(text: str, legal: list[str]) -> list[str]:
+    """Returns the legal moves whose last mention ends last, and of these the longest."""
+    ends: dict[str, tuple[int, int]] = {}
+    for move in legal:
+        for found in re.finditer(rf"(?<![\w-]){re.escape(move)}(?![\w-])", text):
+            ends[move] = (found.end(), len(move))
+    last = max(ends.values(), default=None)
+    return [move for move, end in ends.items() if end == last]
 
 
 def read_move(text: str) -> str:

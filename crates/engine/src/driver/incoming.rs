@@ -111,6 +111,7 @@ fn read_strictly<'a>(
         "ready" => Incoming::Ready(serde_json::from_str(text).map_err(in_words)?),
         "move" => Incoming::Move(serde_json::from_str(text).map_err(in_words)?),
         "accept_draw" => Incoming::AcceptDraw(serde_json::from_str(text).map_err(in_words)?),
+        "unable" => Incoming::Unable(serde_json::from_str(text).map_err(in_words)?),
         "resign" => Incoming::Resign(serde_json::from_str(text).map_err(in_words)?),
         "open" | "abort" if !may_open => return Err(Unreadable::NotAllowed),
         "open" => Incoming::Open(serde_json::from_str(text).map_err(aside)?),

@@ -29,6 +29,9 @@ pub struct Terms {
     /// The same in later matches.
     #[serde(default = "later_ready_ms")]
     pub later_ready_ms: u64,
+    /// Whether a match is void if a bot says that what chooses its moves cannot be reached; otherwise that is a fault.
+    #[serde(default)]
+    pub trust_outages: bool,
 }
 
 fn later_ready_ms() -> u64 {
@@ -44,6 +47,7 @@ impl Default for Terms {
             hello_ms: limits::HELLO_MS,
             first_ready_ms: limits::FIRST_READY_MS,
             later_ready_ms: limits::READY_MS,
+            trust_outages: false,
         }
     }
 }
@@ -216,6 +220,7 @@ impl Run {
                 leg: plan.leg,
                 open_id: plan.open_id,
                 wants,
+                trust_outages: terms.trust_outages,
                 watched: plan.watched.then_some(Viewer::Public),
                 rules_failure: None,
             },

@@ -59,6 +59,7 @@ pub enum Input<'a> {
     /// A move in answer to a request.
     Move(Seat, bot::Move<'a, &'a RawValue>),
     AcceptDraw(Seat, bot::AcceptDraw<'a>),
+    Unable(Seat, bot::Unable<'a, &'a RawValue>),
     Resign(Seat),
     /// An invalid line in place of an answer.
     Broken {
@@ -98,6 +99,12 @@ impl Input<'_> {
                 info: answer.info.map(RawValue::get),
             },
             Input::AcceptDraw(seat, answer) => Event::AcceptDraw { seat: *seat, turn: answer.turn },
+            Input::Unable(seat, answer) => Event::Unable {
+                seat: *seat,
+                turn: answer.turn,
+                because: answer.because,
+                info: answer.info.map(RawValue::get),
+            },
             Input::Resign(seat) => Event::Resign(*seat),
             Input::Broken { seat, turn, code, detail, .. } => {
                 Event::Broken { seat: *seat, turn: *turn, code: *code, detail }
@@ -205,6 +212,10 @@ fn route_message<'a, M: Matches>(
         Incoming::AcceptDraw(answer) => {
             let (key, seat) = find(matches, &answer.r#match, answer.seat)?;
             Routed::Match(key, Input::AcceptDraw(seat, answer))
+        }
+        Incoming::Unable(answer) => {
+            let (key, seat) = find(matches, &answer.r#match, answer.seat)?;
+            Routed::Match(key, Input::Unable(seat, answer))
         }
         Incoming::Resign(resign) => {
             let (key, seat) = find(matches, &resign.r#match, resign.seat)?;

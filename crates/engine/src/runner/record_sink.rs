@@ -12,18 +12,28 @@ use crate::runner::run_failure::RunFailure;
 /// ended, or of times that they had to be asked again.
 pub const MOST_RULES_FAILED: u32 = 10;
 
-/// Failures of the rules in consecutive matches.
+/// The number of consecutive matches without a result because of an outage that ends a run.
+pub(super) const MOST_UNAVAILABLE: u32 = 10;
+
+/// Failures of the rules, and outages of what chooses moves, in consecutive matches.
 #[derive(Clone, Copy, Debug, Default)]
-struct RulesFailures {
-    /// The number of matches that they ended.
+struct Failures {
+    /// The number of matches that an outage ended.
+    unavailable: u32,
+    /// The number of matches that the rules ended.
     matches: u32,
     /// How often they had to be asked again.
     restarts: u32,
 }
 
-impl RulesFailures {
+impl Failures {
     /// Counts those of a match. Returns why the run ends, if they are too many.
     fn count(&mut self, ended: &EndedMatch) -> Option<RunFailure> {
+        let is_outage = ended.finished.cause == Some(Cause::Unavailable);
+        self.unavailable = if is_outage { self.unavailable + 1 } else { 0 };
+        if self.unavailable == MOST_UNAVAILABLE {
+            return Some(RunFailure::Unavailable);
+        }
         let has_failed = ended.finished.cause == Some(Cause::RulesFailed);
         let restarts = ended.finished.rules_restarts;
         self.matches = if has_failed { self.matches + 1 } else { 0 };
@@ -42,8 +52,8 @@ pub struct RecordSink<F> {
     live: Option<LiveFeed>,
     /// Matches whose records are written but not synchronized.
     kept: Vec<EndedMatch>,
-    /// The failures of the rules in the latest matches; `None` if they do not matter.
-    rules_failed: Option<RulesFailures>,
+    /// The failures in the latest matches; `None` if they do not matter.
+    failures: Option<Failures>,
     on_event: F,
 }
 
@@ -65,7 +75,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
             archive: Archive::new(records, unsealed),
             live,
             kept: Vec::new(),
-            rules_failed: Some(RulesFailures::default()),
+            failures: Some(Failures::default()),
             on_event,
         }
     }
@@ -73,7 +83,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     /// The same, but it goes on however often the rules fail.
     #[must_use]
     pub fn tolerating_rules(self) -> RecordSink<F> {
-        RecordSink { rules_failed: None, ..self }
+        RecordSink { failures: None, ..self }
     }
 
     /// The number of matches that are not reported yet.
@@ -125,7 +135,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
             if synced.is_ok() {
                 let reported = (self.on_event)(RunEvent::Ended(&ended));
                 result = result.and(reported);
-                if let Some(failures) = &mut self.rules_failed
+                if let Some(failures) = &mut self.failures
                     && let Some(failure) = failures.count(&ended)
                 {
                     result = result.and(Err(failure.into()));

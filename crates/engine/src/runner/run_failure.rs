@@ -9,7 +9,7 @@ use referee_match::record::Difference;
 
 use crate::runner::archive::NotKept;
 use crate::runner::descriptors::TooFewDescriptors;
-use crate::runner::record_sink::MOST_RULES_FAILED;
+use crate::runner::record_sink::{MOST_RULES_FAILED, MOST_UNAVAILABLE};
 use crate::runner::run_event::NoShow;
 use crate::runner::scheduler::JoinError;
 use crate::sources::UnstartableBot;
@@ -63,6 +63,8 @@ pub enum RunFailure {
     InvalidRecord { match_id: String, difference: Difference },
     #[error("the rules failed in {MOST_RULES_FAILED} matches in a row")]
     RulesFailed,
+    #[error("what chooses the moves of a bot could not be reached in {MOST_UNAVAILABLE} matches in a row")]
+    Unavailable,
     /// The rules had to be asked again too often.
     #[error(
         "the rules had to be asked again {MOST_RULES_FAILED} times in a row: processes failed, and others answered (see the log)"

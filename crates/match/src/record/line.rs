@@ -7,6 +7,7 @@ use std::str::Utf8Error;
 
 use referee_game::clock::Tick;
 use referee_game::seat::Seat;
+use referee_protocol::bot::Inability;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use referee_protocol::{Head, Text};
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -114,6 +115,8 @@ pub struct RecordedAnswer<'a> {
     pub lag_us: u64,
     /// Whether it offers a draw.
     pub offer_draw: bool,
+    /// Why it has no move.
+    pub unable: Option<Inability>,
     /// The bot's information about its search.
     pub info: Option<&'a RawValue>,
 }
@@ -218,6 +221,7 @@ struct LineFields<'a> {
     lag_us: u64,
     #[serde(default)]
     offer_draw: bool,
+    unable: Option<Inability>,
     #[serde(borrow)]
     info: Option<&'a RawValue>,
     paused_us: Option<u64>,
@@ -416,6 +420,7 @@ impl<'a> LineFields<'a> {
                 took_us: self.took_us()?,
                 lag_us: self.lag_us,
                 offer_draw: self.offer_draw,
+                unable: self.unable,
                 info: self.info,
                 text: need(self.text, "move")?,
             }),

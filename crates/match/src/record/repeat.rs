@@ -49,6 +49,9 @@ impl RecordLine<'_> {
             &RecordEntry::Pause { paused_us } => Event::Paused { us: paused_us },
             &RecordEntry::Restart { seat, ready_ms } => Event::Restart { seat, ready_ms, wants: wants(seat) },
             RecordEntry::Ready { seat, nonce } => Event::Ready { seat: *seat, nonce: Some(nonce) },
+            &RecordEntry::Answer(RecordedAnswer { seat, turn, unable: Some(because), info, .. }) => {
+                Event::Unable { seat, turn: turn.into(), because, info: info.map(RawValue::get) }
+            }
             RecordEntry::Answer(RecordedAnswer { seat, turn, text, offer_draw, info, .. }) => Event::Answer {
                 seat: *seat,
                 turn: u64::from(*turn),
@@ -80,7 +83,7 @@ impl RecordedFault {
     fn event(&self) -> Option<Event<'_>> {
         let seat = self.seat;
         Some(match (self.code, self.detail.as_ref()) {
-            (FaultCode::IllegalMove, _) => return None,
+            (FaultCode::IllegalMove | FaultCode::NoLegalMove | FaultCode::Unavailable, _) => return None,
             (FaultCode::Timeout, _) | (_, Some(Detail::NoAnswer { .. } | Detail::NotReady { .. })) => {
                 Event::Expire(seat)
             }

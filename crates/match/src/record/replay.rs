@@ -328,6 +328,7 @@ pub(super) fn open_match(
         leg: Leg::Only,
         open_id: None,
         wants,
+        trust_outages: false,
         watched: watched.filter(|viewer| !matches!(viewer, Viewer::Seat(seat) if seat.index() >= seats)),
         rules_failure,
     };

@@ -6,6 +6,7 @@ use referee_game::chance::Seed;
 use referee_game::clock::Tick;
 use referee_game::erased::{Rules, Table};
 use referee_game::{Seat, Seating, Viewer, hex};
+use referee_protocol::bot::Inability;
 use referee_protocol::referee::{Clock, FromReferee};
 use referee_protocol::words::FaultCode;
 use serde_json::{Value, json};
@@ -147,6 +148,7 @@ impl RigSetup {
             open_id: None,
             wants: self.wants.clone(),
             rules_failure: None,
+            trust_outages: false,
             watched: self.watched,
         }
     }
@@ -313,6 +315,11 @@ impl Rig {
 
     pub(super) fn restart(&mut self, seat: u8, ready_ms: u64, wants: Wants) {
         self.handle(Event::Restart { seat: Seat(seat), ready_ms, wants });
+    }
+
+    pub(super) fn unable(&mut self, seat: u8, because: Inability) {
+        let turn = self.request(seat);
+        self.handle(Event::Unable { seat: Seat(seat), turn: turn.into(), because, info: None });
     }
 
     pub(super) fn resign(&mut self, seat: u8) {

@@ -1,6 +1,7 @@
 //! Simultaneous decisions, which are sealed.
 
 use referee_game::Seat;
+use referee_protocol::bot::Inability;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde_json::{Value, json};
 
@@ -65,7 +66,7 @@ fn told_to_seat_1(plan: RigSetup, action: Action) -> Vec<u8> {
 
 #[test]
 fn a_pending_seat_learns_nothing_about_other_answers() {
-    let deeds: [Action; 12] = [
+    let deeds: [Action; 13] = [
         |rig| rig.answer(0, "bid1"),
         |rig| rig.answer(0, "bid2"),
         |rig| rig.answer(0, "bid3"),
@@ -75,6 +76,7 @@ fn a_pending_seat_learns_nothing_about_other_answers() {
         |rig| rig.broken(0, None, FaultCode::LineTooLong),
         |rig| rig.gone(0),
         |rig| rig.resign(0),
+        |rig| rig.unable(0, Inability::Unavailable),
         |rig| (0..21).for_each(|_| rig.ready(0)),
         |rig| rig.answer_to(0, 9, "bid1"),
         |rig| {

@@ -149,6 +149,7 @@ impl ClockLimits {
             hello_ms: hello_limit.0,
             first_ready_ms: ready_limit.first_ms,
             later_ready_ms: ready_limit.later_ms,
+            trust_outages: false,
         }
     }
 }

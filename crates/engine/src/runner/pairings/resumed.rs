@@ -123,6 +123,7 @@ impl LanePairings {
         });
         let places = places.collect();
         let ResumedMatch { mut play, outages, journal, paused_us, .. } = resumed;
+        play.trust_outages(self.common.run.terms.trust_outages);
         tracing::info!("{} goes on after {:.1} s", fixture.id, paused_us as f64 / 1e6);
         let visibility = self.common.live.as_ref().map(|live| live.visibility(self.common.rules, &fixture));
         // Nothing says any more to which moves these belong.

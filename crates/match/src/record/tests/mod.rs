@@ -89,6 +89,7 @@ impl MatchRecorder {
             leg: Leg::Only,
             open_id: None,
             wants,
+            trust_outages: false,
             watched: None,
             rules_failure: None,
         };

@@ -62,6 +62,9 @@ pub struct TournamentConfig {
     /// The fault policy.
     #[serde(default)]
     pub on_fault: OnFault,
+    /// Whether a match is void if a bot says that what chooses its moves cannot be reached.
+    #[serde(default)]
+    trust_outages: bool,
     #[serde(default = "defaults::hello_limit")]
     hello_limit: Setting<Milliseconds>,
     #[serde(default = "defaults::ready_limit")]

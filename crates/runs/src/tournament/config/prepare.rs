@@ -7,7 +7,7 @@ use referee_protocol::limits;
 use referee_results::Roster;
 use serde_json::{Map, Value};
 
-use referee_engine::driver::{Run, check_clock};
+use referee_engine::driver::{Run, Terms, check_clock};
 use referee_engine::runner::{Openings, deal_leaks_information};
 use referee_engine::sources::{BotSpec, Listen, Source};
 use referee_game::chance::Seed;
@@ -146,6 +146,7 @@ impl TournamentConfig {
             check_fresh(rules, &sources).map_err(ConfigError::Mirror)?;
         }
         let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
+        let terms = Terms { trust_outages: self.trust_outages, ..terms };
         let listen = self.listen(&sources, &mut notices)?;
         if let Some(workers) = &self.workers {
             workers.resolved(|path| self.resolve(path))?;

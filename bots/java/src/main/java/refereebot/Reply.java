@@ -1,5 +1,7 @@
 package refereebot;
 
+import com.google.gson.annotations.SerializedName;
+
 /** What a bot may answer to a turn. */
 public sealed interface Reply {
     /** A plain move. */
@@ -20,4 +22,24 @@ public sealed interface Reply {
 
     /** Accepts the draw offer. */
     record AcceptDraw() implements Reply {}
+
+    /**
+     * Says that the bot has no move.
+     *
+     * @param info as in {@link Move}
+     */
+    record Unable(Inability because, Object info) implements Reply {}
+
+    /** Why a bot has no move. */
+    enum Inability {
+        /** What chooses its moves named none that is legal: a fault. */
+        @SerializedName("no_legal_move")
+        NO_LEGAL_MOVE,
+        /**
+         * What chooses its moves cannot be reached: an outage. The match is void where the organiser trusts bots; elsewhere it is
+         * a fault.
+         */
+        @SerializedName("unavailable")
+        UNAVAILABLE
+    }
 }

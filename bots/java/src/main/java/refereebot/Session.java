@@ -199,21 +199,31 @@ final class Session {
         if (reply instanceof Reply.Resign) {
             return answer("resign", place);
         }
-        JsonObject answer = answer(reply instanceof Reply.AcceptDraw ? "accept_draw" : "move", place);
-        answer.addProperty("turn", turn.turn());
+        JsonObject answer;
         if (reply instanceof Reply.Move move) {
+            answer = answer("move", place);
             answer.addProperty("move", move.move());
             if (move.offerDraw()) {
                 answer.addProperty("offer_draw", true);
             }
-            if (move.info() != null) {
-                boolean isJson = move.info() instanceof JsonElement;
-                answer.add("info", isJson ? (JsonElement) move.info() : Json.GSON.toJsonTree(move.info()));
-            }
-        } else if (reply == null) {
+            addInfo(answer, move.info());
+        } else if (reply instanceof Reply.Unable unable) {
+            answer = answer("unable", place);
+            answer.add("because", Json.GSON.toJsonTree(unable.because()));
+            addInfo(answer, unable.info());
+        } else if (reply instanceof Reply.AcceptDraw) {
+            answer = answer("accept_draw", place);
+        } else {
             throw new NullPointerException("choose returned null, not a Reply");
         }
+        answer.addProperty("turn", turn.turn());
         return answer;
+    }
+
+    private static void addInfo(JsonObject answer, Object info) {
+        if (info != null) {
+            answer.add("info", info instanceof JsonElement json ? json : Json.GSON.toJsonTree(info));
+        }
     }
 
     private static JsonObject answer(String type, Place place) {

@@ -25,6 +25,9 @@ final class VectorBot implements Bot {
         if (turn.retry() != null) {
             return new Reply.Resign();
         }
+        if (turn.view().has("unable")) {
+            return Json.GSON.fromJson(turn.view().get("unable"), Reply.Unable.class);
+        }
         JsonObject info = new JsonObject();
         info.addProperty("game", turn.start().game());
         info.addProperty("events", turn.events().size());
