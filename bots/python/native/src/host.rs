@@ -157,6 +157,7 @@ impl Host {
             leg: Leg::Only,
             open_id: open.id,
             wants,
+            trust_outages: false,
             watched: None,
             rules_failure: None,
         };
