@@ -330,6 +330,31 @@ class Failures(LlmTest):
         self.assertIn("it redirects to http://other.example/v1: give that as --base-url", said)
 
 
+class Cached(LlmTest):
+    def test_a_bot_that_is_started_again_pays_for_nothing_twice(self) -> None:
+        path = self.folder / "answers.jsonl"
+        with ModelServer() as server:
+            for match, paid in ("m1", 1), ("m1.2", 1), ("m1", 1), ("m2", 2):
+                with self.bot(server, "--cache", str(path)) as referee:
+                    referee.hello()
+                    referee.start(match=match)
+                    answer = referee.turn(MOVES, match=match)
+                    self.assertEqual(referee.finish(), 0, referee.stderr())
+                self.assertIn(answer["move"], MOVES)
+                self.assertEqual(len(server.requests), paid)
+                self.assertEqual(answer["info"].get("cached"), None if answer["info"]["requests"] else 1)
+                # A process that was killed while it wrote.
+                with open(path, "a", encoding="utf-8") as file:
+                    file.write('{"key": "')
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+
+    def test_a_cache_that_others_may_read_is_refused(self) -> None:
+        path = self.write("answers.jsonl", "", 0o644)
+        with ModelServer() as server, self.bot(server, "--cache", path) as referee:
+            self.assertEqual(referee.status(), 2)
+            self.assertIn(f"--cache {path}: other users may read it (mode 0644)", referee.stderr())
+
+
 class Secrets(LlmTest):
     def test_the_key_comes_from_a_file(self) -> None:
         key = self.write("key", KEY + "\n")

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from ..connection import options
 from ..process import run
+from .cache import Cache
 from .chat import Chat, Prices, Rejected
 from .player import Player
 from .transcript import Transcript, require_private
@@ -71,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, metavar="N", help="make the random moves repeatable")
     parser.add_argument("--price", type=_prices, metavar="IN,OUT", help="US dollars for a million tokens, for `info`")
     parser.add_argument("--prompts", metavar="FILE", help="append every request and response here; mode 0600")
+    parser.add_argument("--cache", metavar="FILE", help="keep answers here, and ask for none a second time; mode 0600")
     rules = parser.add_mutually_exclusive_group()
     rules.add_argument("--rules", metavar="FILE", help="the rules of the game, if there is no `referee` to print them")
     rules.add_argument("--referee", default="referee", metavar="PROGRAM", help="prints the rules [referee]")
@@ -89,6 +91,10 @@ def main() -> None:
         chat.transcript = Transcript(args.prompts) if args.prompts else None
     except OSError as error:
         arguments.error(f"--prompts {args.prompts}: {_reason(error)}")
+    try:
+        chat.cache = Cache(args.cache) if args.cache else None
+    except OSError as error:
+        arguments.error(f"--cache {args.cache}: {_reason(error)}")
     try:
         rules = _rules_of_file(args.rules) if args.rules else _rules_of(args.referee)
     except (OSError, ValueError) as error:

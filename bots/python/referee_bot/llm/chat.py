@@ -17,6 +17,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from ..messages import Json
+from .cache import Cache
 from .transcript import Transcript
 
 MAX_RESPONSE = 4 << 20
@@ -59,6 +60,8 @@ class Spent:
     """What the requests of one turn have used."""
 
     requests: int = 0
+    cached: int = 0
+    """Answers of an earlier process, which cost nothing."""
     tokens_in: int = 0
     tokens_out: int = 0
     cost_usd: float | None = None
@@ -100,6 +103,7 @@ class Chat:
     """Further fields of the request, such as `temperature`."""
     prices: Prices | None = None
     transcript: Transcript | None = None
+    cache: Cache | None = None
     _refused_schema: int | None = None  # the fewest choices of a schema that the server rejected
     _has_answered: bool = False  # the key, the model and the address are right
 
@@ -114,13 +118,20 @@ class Chat:
             has_schema = self._refused_schema is None or len(choices) < self._refused_schema
             if has_schema:
                 body["response_format"] = _schema(choices)
+            key = "" if self.cache is None else self.cache.key(body, about)
+            stored = None if self.cache is None else self.cache.find(key)
+            if stored is not None and (answer := self._read(stored, None)) is not None:
+                spent.cached += 1
+                return answer
             spent.requests += 1
             response = self._post(body, left)
             if self.transcript is not None:
                 self.transcript.write({**about, "request": body, **response.to_json()})
             if response.status == 200:
-                answer = self._read(response, spent)
+                answer = self._read(response.body, spent)
                 if answer is not None:
+                    if self.cache is not None:
+                        self.cache.store(key, response.body)
                     self._has_answered = True
                     return answer
                 trouble = f"a response that is none: {_quote(response.body)}"
@@ -147,17 +158,18 @@ class Chat:
             time.sleep(wait)
         raise Outage(f"out of time: {trouble}")
 
-    def _read(self, response: _Response, spent: Spent) -> Answer | None:
-        """Reads a completion; None if the response is none."""
+    def _read(self, body: bytes, spent: Spent | None) -> Answer | None:
+        """Reads a completion, and adds what it cost; None if the response is none."""
         try:
-            completion = json.loads(response.body)
+            completion = json.loads(body)
             choice = completion["choices"][0]
             message = choice["message"]
             content, refusal = message.get("content"), message.get("refusal")
             text = _text(content) or _tool_arguments(message.get("tool_calls"))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             return None
-        spent.add(completion.get("usage"), self.prices)
+        if spent is not None:
+            spent.add(completion.get("usage"), self.prices)
         text = text[-LONGEST_TEXT:]
         if refusal := refusal or _refusal(content):
             return Answer(text, f"the model refuses: {str(refusal)[:_QUOTED]}", "refused")

@@ -71,6 +71,8 @@ class Player(Bot):
             "tokens_out": spent.tokens_out,
             "latency_ms": round((time.monotonic() - began) * 1000),
         }
+        if spent.cached:
+            info["cached"] = spent.cached
         if spent.cost_usd is not None:
             info["cost_usd"] = round(spent.cost_usd, 8)
         if isinstance(reply, Unable):
