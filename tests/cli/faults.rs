@@ -468,10 +468,9 @@ fn an_outage_is_nobodys_loss_where_bots_are_trusted_to_say_so() {
     let trusted = referee([&play[..], &["--trust-outages", "--record", &records]].concat());
     let trusted = trusted.with_code(5).says(&["could not be reached in 10 matches in a row"]);
     let matches = trusted.all("match");
-    // Some had ended by then.
-    assert!((10..27).contains(&matches.len()), "{matches:?}");
+    // Others had begun or ended by then.
     let is_void =
         |of: &Value| of["cause"] == "unavailable" && of["ranks"].is_null() && of["faults"] == json!([{}, {}]);
-    assert!(matches.iter().all(is_void), "{matches:?}");
+    assert!(matches.len() < 27 && matches[..10].iter().all(is_void), "{matches:?}");
     referee(["verify", &records]).done();
 }
