@@ -460,17 +460,16 @@ fn an_outage_is_nobodys_loss_where_bots_are_trusted_to_say_so() {
     let folder = Folder::new();
     let (bot, other, records) =
         (unable(&folder, "unavailable"), folder.plain_bot("plain"), folder.text("records"));
-    let play = ["play", "checkers", &bot, &other, "--json", "-n", "9"];
-    let lost = referee(play).done();
+    let play = ["play", "checkers", &bot, &other, "--json", "-n"];
+    let lost = referee([&play[..], &["9"]].concat()).done();
     assert_eq!(lost.all("match").len(), 9);
     assert!(lost.all("match").iter().all(|of| of["reason"] == "unavailable"), "{lost:?}");
-    // Three attempts at each match; the tenth in a row ends the run.
-    let trusted = referee([&play[..], &["--trust-outages", "--record", &records]].concat());
+    // Three attempts at each match; the tenth in a row ends the run, while others go on.
+    let trusted = referee([&play[..], &["1000", "--trust-outages", "--record", &records]].concat());
     let trusted = trusted.with_code(5).says(&["could not be reached in 10 matches in a row"]);
     let matches = trusted.all("match");
-    // Others had begun or ended by then.
     let is_void =
         |of: &Value| of["cause"] == "unavailable" && of["ranks"].is_null() && of["faults"] == json!([{}, {}]);
-    assert!(matches.len() < 27 && matches[..10].iter().all(is_void), "{matches:?}");
+    assert!(matches.len() < 3000 && matches[..10].iter().all(is_void), "{matches:?}");
     referee(["verify", &records]).done();
 }

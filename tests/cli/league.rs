@@ -538,7 +538,7 @@ fn errors_of_the_file_name_the_ladder_and_the_key() {
         ("", "missing field `ladders`"),
         ("ladders = []", "`ladders`: there is none"),
         ("[[ladders]]\nname = \"a/b\"\ngame = \"checkers\"", "ladder a/b: the name of a ladder has"),
-        ("[[ladders]]\nname = \"a\"\ngame = \"chess\"", "ladder a: "),
+        ("[[ladders]]\nname = \"a\"\ngame = \"ludo\"", "ladder a: "),
         (
             "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nclock = \"5\"",
             "4 | clock = \"5\"\n  |         ^^^\n`5` is not KEY=TIME",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Container, Iterable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,9 @@ class Decision:
         mask[self.actions()] = 1
 
     def info(self) -> dict[str, Any]:
-        """Returns the contents of the request."""
-        return {"view": self.view, "legal": self.legal, "turns_left": self.turns_left, "events": self.events}
+        """Returns the contents of the request. Between the actions of a move they are copies: users keep what they were given."""
+        contents = {"view": self.view, "legal": self.legal, "turns_left": self.turns_left, "events": self.events}
+        return deepcopy(contents) if self._chosen else contents
 
 
 class Table:

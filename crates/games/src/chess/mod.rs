@@ -17,6 +17,7 @@ use std::fmt;
 pub use cozy_chess;
 use cozy_chess::{Board, Color, File, Piece, Square};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 pub use self::fen::{BadFen, Fen};
 pub use self::moves::{BadMove, Move};
@@ -87,8 +88,9 @@ const fn name(color: Color) -> &'static str {
 struct Since {
     /// The position after that move, or the start position.
     fen: Fen,
-    /// The moves from there, each with the key of its position.
-    line: Vec<(Move, u64)>,
+    /// The moves from there, each with the key of its position: as many as the default of `draw_plies` without an
+    /// allocation.
+    line: SmallVec<[(Move, u64); 100]>,
 }
 
 /// A position of chess.
@@ -127,7 +129,7 @@ impl Chess {
 
     fn at(fen: Fen, options: &Options, turns_left: Option<u32>) -> Chess {
         let Options { variant, repetitions, draw_plies, .. } = *options;
-        let since = Since { fen: fen.clone(), line: Vec::new() };
+        let since = Since { fen: fen.clone(), line: SmallVec::new() };
         Chess { now: fen, since, occurrences: 1, variant, repetitions, draw_plies, turns_left }
     }
 
@@ -162,7 +164,7 @@ impl Chess {
         let is_quiet = board.halfmove_clock() > 0;
         self.now.quiet_plies = if is_quiet { self.now.quiet_plies.saturating_add(1) } else { 0 };
         if !is_quiet || rights(self.board()) != before {
-            self.since = Since { fen: self.now.clone(), line: Vec::new() };
+            self.since = Since { fen: self.now.clone(), line: SmallVec::new() };
             self.occurrences = 1;
             return;
         }
