@@ -34,6 +34,9 @@ fn tournament_file(folder: &Folder) -> String {
     folder.write("cup.toml", format!("{head}[format]\nkind = \"round_robin\"\n{entrants}"))
 }
 
+/// Answers take long on a busy machine.
+const PATIENT: [(&str, &str); 1] = [("openings = 2", "openings = 2\nlimit_ms = 30000")];
+
 #[test]
 fn a_tournament_of_a_game_in_python_is_played_verified_and_published() {
     let folder = Folder::new();
@@ -116,7 +119,7 @@ fn shard(folder: &Folder, number: u32) -> Ended {
 #[test]
 fn a_regression_test_of_a_game_in_python_is_sharded_resumed_and_merged() {
     let folder = Folder::new();
-    let game = changed(&folder, &[]);
+    let game = changed(&folder, &PATIENT);
     for number in [1, 2] {
         shard(&folder, number).done();
     }
@@ -207,7 +210,7 @@ fn a_page_that_cannot_be_drawn_says_so_and_costs_no_other_page() {
 #[test]
 fn a_league_has_a_ladder_of_a_game_in_python() {
     let folder = Folder::new();
-    changed(&folder, &[]);
+    changed(&folder, &PATIENT);
     let programs = [("four", four()), ("random", sample("python/random_bot.py"))];
     let programs =
         programs.map(|(name, command)| format!("[[programs]]\nname = {name:?}\ncommand = {command:?}\n"));
@@ -236,7 +239,7 @@ fn a_league_has_a_ladder_of_a_game_in_python() {
 #[test]
 fn a_ladder_whose_rules_have_changed_keeps_its_history() {
     let folder = Folder::new();
-    changed(&folder, &[]);
+    changed(&folder, &PATIENT);
     let bot = sample("python/random_bot.py");
     let programs = ["one", "two"].map(|name| format!("[[programs]]\nname = {name:?}\ncommand = {bot:?}\n"));
     let ladder = "[[ladders]]\nname = \"four\"\ngame = \"./game\"\nrest = \"0s\"\nwatch = \"127.0.0.1:0\"\n";
