@@ -416,12 +416,12 @@ fn a_connection_lost_between_matches_costs_nothing() {
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
     let args = ["play", "checkers", "tcp:alice", &plain, "-n", "4", "--set", WON, "--record", &records];
     // It is away for longer than `ready` may take.
-    let (referee_, address) = listening(&[&args[..], &["--ready-limit", "200ms"]].concat());
+    let (referee_, address) = listening(&[&args[..], &["--ready-limit", "2s"]].concat());
     for _ in 0..4 {
         let mut alice = Guest::named(address, "alice");
         alice.play_up_to("end");
         drop(alice);
-        std::thread::sleep(Duration::from_millis(500));
+        std::thread::sleep(Duration::from_millis(2500));
     }
     let ended = referee_.wait().with_code(0);
     assert_eq!(ended.all("match").len(), 4);
