@@ -185,8 +185,8 @@ impl Playing {
         fits.then_some(info)
     }
 
-    /// Handles an answer to an open request that has no move: a fault, or an outage that is nobody's fault where bots are
-    /// trusted to say so.
+    /// Handles an answer without a move. That is a fault, except that an outage aborts the match if bots are trusted to report
+    /// outages.
     pub(super) fn unable(
         &mut self,
         common: &mut Common,
