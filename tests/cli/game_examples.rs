@@ -15,16 +15,27 @@ struct Example {
     name: &'static str,
     /// The command line of its bot, in its directory.
     bot: &'static str,
+    /// Options of its matches.
+    options: &'static [&'static str],
     reason: &'static str,
     seats: usize,
     /// What the text and the picture of a match contain.
     shown: [&'static str; 2],
 }
 
-const EXAMPLES: [Example; 6] = [
+const EXAMPLES: [Example; 7] = [
+    Example {
+        name: "go",
+        bot: "python3 bot.py",
+        options: &["--set", "size=7"],
+        reason: "two_passes",
+        seats: 2,
+        shown: ["A B C D E F G", "class=\"f-black l-black\""],
+    },
     Example {
         name: "hex",
         bot: "node bot.mjs",
+        options: &[],
         reason: "connected",
         seats: 2,
         shown: ["a b c d e f g h i j k\n", "<polygon"],
@@ -32,6 +43,7 @@ const EXAMPLES: [Example; 6] = [
     Example {
         name: "pig",
         bot: "./bot",
+        options: &[],
         reason: "goal",
         seats: 3,
         shown: ["points of this turn", "class=\"f-mark\""],
@@ -39,6 +51,7 @@ const EXAMPLES: [Example; 6] = [
     Example {
         name: "kuhn_poker",
         bot: "python3 bot.py",
+        options: &[],
         reason: "hands_played",
         seats: 2,
         shown: ["hand 10 of 10", ">Q</text>"],
@@ -46,6 +59,7 @@ const EXAMPLES: [Example; 6] = [
     Example {
         name: "goofspiel",
         bot: "python3 bot.py",
+        options: &[],
         reason: "all_played",
         seats: 4,
         shown: ["all play for a prize of", ">13</text>"],
@@ -53,6 +67,7 @@ const EXAMPLES: [Example; 6] = [
     Example {
         name: "blotto",
         bot: "python3 bot.py",
+        options: &[],
         reason: "battles_fought",
         seats: 2,
         shown: ["battle 5 of 5", "class=\"f-red\""],
@@ -60,6 +75,7 @@ const EXAMPLES: [Example; 6] = [
     Example {
         name: "rock_paper_scissors",
         bot: "python3 bot.py",
+        options: &[],
         reason: "rounds_played",
         seats: 2,
         shown: ["round 10 of 10", ">paper</text>"],
@@ -86,11 +102,12 @@ pub(crate) fn copied(folder: &Folder, name: &str) -> String {
 }
 
 fn is_played_and_shown(name: &str) {
-    let Example { bot, reason, seats, shown, .. } =
+    let Example { bot, options, reason, seats, shown, .. } =
         EXAMPLES.iter().find(|example| example.name == name).expect("an example");
     let folder = Folder::new();
     let game = copied(&folder, name);
-    let checked = referee(["game", "check", &game, "-n", "5"]).done().stdout;
+    let check = ["game", "check", &game, "-n", "5"];
+    let checked = referee([&check, *options].concat()).done().stdout;
     assert!(checked.contains("ok      imagine"), "{checked}");
     let steps = if ["kuhn_poker", "blotto"].contains(&name) { 9 } else { 8 };
     assert_eq!(checked.matches("ok      ").count(), steps, "{checked}");
@@ -100,8 +117,8 @@ fn is_played_and_shown(name: &str) {
     let bot = format!("sh -c 'cd \"{game}\" && exec {bot}'");
     let records = folder.text("records");
     let bots = vec![&*bot; *seats];
-    let options = ["-n", "3", "--record", &records, "--json"];
-    let ended = referee([&["play", &*game], &*bots, &options].concat()).done();
+    let more = ["-n", "3", "--record", &records, "--json"];
+    let ended = referee([&["play", &*game], &*bots, &more, *options].concat()).done();
     let matches = ended.all("match");
     assert_eq!(matches.len(), 3);
     for report in &matches {
@@ -152,6 +169,11 @@ fn goofspiel_in_python_is_played_and_shown() {
 #[test]
 fn blotto_in_python_is_played_and_shown() {
     is_played_and_shown("blotto");
+}
+
+#[test]
+fn go_in_c_is_played_and_shown() {
+    is_played_and_shown("go");
 }
 
 #[test]

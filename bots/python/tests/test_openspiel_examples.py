@@ -5,68 +5,27 @@ They need the package `open_spiel`, and Node.js and a C compiler for the games i
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import shlex
 import shutil
 import subprocess
 import tempfile
 import unittest
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from referee_game import Json
+from tests.rules_program import GAMES, Rules
 
 try:
     import pyspiel
 except ImportError as error:
     raise unittest.SkipTest("open_spiel is not installed") from error
 
-GAMES = Path(__file__).parents[3] / "examples/games"
 MATCHES = 1000 if os.environ.get("LONG_TESTS") else 100
 
 Pair = Callable[[str], int]
 """The action of a move."""
-
-
-class Rules:
-    """The program of a game, in its directory."""
-
-    def __init__(self, directory: Path) -> None:
-        manifest = (directory / "game.toml").read_text()
-        program = next(line for line in manifest.splitlines() if line.startswith(("command", "wasm")))
-        words = shlex.split(program.partition("=")[2].strip().strip('"'))
-        if program.startswith("wasm"):
-            words = ["node", str(Path(__file__).with_name("wasm_rules.mjs")), *words]
-        self.process = subprocess.Popen(
-            words, cwd=directory, text=True, bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-
-    def __enter__(self) -> Rules:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.communicate(timeout=60)
-
-    def ask(self, kind: str, **fields: Any) -> Any:
-        assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(json.dumps({"type": kind, **fields}) + "\n")
-        return json.loads(self.process.stdout.readline())
-
-    def start(self, seats: int = 2, **options: Any) -> Json:
-        position: Json = self.ask("start", options=options, seats=seats, sides=seats)
-        return position
-
-    def play(self, position: Json, moves: dict[int, str]) -> Json:
-        listed = [{"seat": seat, "move": move} for seat, move in moves.items()]
-        after: Json = self.ask("play", state=position["state"], moves=listed)
-        return after
-
-    def settle(self, position: Json, *drawn: int) -> Json:
-        after: Json = self.ask("settle", state=position["state"], drawn=drawn)
-        return after
 
 
 def ranks(scores: list[float]) -> list[int]:
