@@ -11,11 +11,11 @@ use referee_match::Detail;
 use referee_protocol::limits;
 use referee_protocol::referee as message;
 use referee_transport::{ByteStream, Lines, ReadProgress, tls_failure};
+use slotmap::Key;
 
 use crate::driver::bot_fault::BotFault;
 use crate::driver::keys::SessionKey;
 use crate::driver::ready_queue::{ReadyQueue, StreamWaker};
-use crate::driver::session::Sessions;
 
 /// The maximum number of reads in a row from one stream, so that a busy one does not starve the others.
 const READS: usize = 2;
@@ -162,7 +162,7 @@ impl<S: ByteStream> BufferedStream<S> {
     /// Watches the stream, if this thread watches any while it waits.
     pub(super) fn watch(&mut self, key: SessionKey) {
         if !mem::replace(&mut self.is_watched, true)
-            && let Err(error) = self.stream.watch_arrivals(Sessions::<S>::number(key))
+            && let Err(error) = self.stream.watch_arrivals(key.data().as_ffi())
         {
             tracing::warn!(%error, "a stream is not watched while rules are asked");
         }

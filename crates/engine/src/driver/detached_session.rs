@@ -84,7 +84,7 @@ impl Lane<Stream> {
     /// If the stream has ended or cannot be registered.
     pub fn adopt(&mut self, moving: DetachedSession) -> io::Result<SessionKey> {
         let ready_queue = self.ready.queue.clone();
-        let key = self.sessions.try_insert(|key| Session::arrive(key, moving, ready_queue))?;
+        let key = self.sessions.try_insert_with_key(|key| Session::arrive(key, moving, ready_queue))?;
         self.unflushed.dirty.push(key);
         // Input may have arrived in between.
         self.ready.keys.push(key);

@@ -10,8 +10,8 @@ use referee_protocol::words::ErrorCode;
 use referee_transport::{ByteStream, Line, Lines};
 use rustc_hash::FxHashMap;
 use serde_json::value::RawValue;
+use slotmap::SlotMap;
 
-use crate::driver::arena::Arena;
 use crate::driver::bot_fault::BotFault;
 use crate::driver::hello::{BotHello, HelloError};
 use crate::driver::keys::{MatchKey, SessionKey};
@@ -195,7 +195,7 @@ struct MatchesOf<'l> {
     key: SessionKey,
     seats: &'l [(MatchKey, Seat)],
     by_id: &'l FxHashMap<String, MatchKey>,
-    running: &'l Arena<MatchKey, Running>,
+    running: &'l SlotMap<MatchKey, Running>,
 }
 
 impl Matches for MatchesOf<'_> {

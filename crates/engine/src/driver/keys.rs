@@ -1,13 +1,9 @@
-//! The keys of a lane's matches and sessions.
+//! The keys of a lane's matches and sessions. They are never reused.
 
-use crate::driver::arena::key;
-
-key! {
+slotmap::new_key_type! {
     /// A match of a lane.
-    MatchKey
-}
+    pub struct MatchKey;
 
-key! {
     /// A session of a lane.
-    SessionKey
+    pub struct SessionKey;
 }

@@ -11,9 +11,9 @@ use referee_protocol::referee as message;
 use referee_protocol::words::ErrorCode;
 use referee_transport::{ByteStream, ReadBuffers, Stream};
 use rustc_hash::FxHashMap;
+use slotmap::SlotMap;
 use tokio::task::coop::unconstrained;
 
-use crate::driver::arena::Arena;
 use crate::driver::buffered_stream::BufferedStream;
 use crate::driver::clock::LaneClock;
 use crate::driver::flush::Unflushed;
@@ -24,7 +24,7 @@ use crate::driver::notice::Notice;
 use crate::driver::ready_queue::ReadySet;
 use crate::driver::role::Role;
 use crate::driver::round_clock::RoundClock;
-use crate::driver::session::{AwaitedHello, Session, SessionState, Sessions};
+use crate::driver::session::{AwaitedHello, Session, SessionState};
 use crate::driver::spin::Spin;
 use crate::driver::timers::Timers;
 use crate::driver::unacknowledged::Unacknowledged;
@@ -39,8 +39,8 @@ pub(super) enum Timer {
 #[derive(Debug)]
 pub struct Lane<S = Stream> {
     pub(super) clock: RoundClock,
-    pub(super) sessions: Sessions<S>,
-    pub(super) matches: Arena<MatchKey, Running>,
+    pub(super) sessions: SlotMap<SessionKey, Session<S>>,
+    pub(super) matches: SlotMap<MatchKey, Running>,
     /// Bots choose none of the ids.
     pub(super) by_id: FxHashMap<String, MatchKey>,
     pub(super) ready: ReadySet,
@@ -69,8 +69,8 @@ impl<S: ByteStream> Lane<S> {
     pub fn with_clock(clock: LaneClock) -> Self {
         Lane {
             clock: RoundClock::new(clock),
-            sessions: Sessions::default(),
-            matches: Arena::default(),
+            sessions: SlotMap::default(),
+            matches: SlotMap::default(),
             by_id: FxHashMap::default(),
             ready: ReadySet::default(),
             timers: Timers::new(),
@@ -90,7 +90,7 @@ impl<S: ByteStream> Lane<S> {
     pub fn add(&mut self, role: Role, stream: S, hello_limit: Duration) -> SessionKey {
         let awaited = AwaitedHello::new(self.now(), hello_limit);
         let queue = self.ready.queue.clone();
-        let key = self.sessions.insert(|key| {
+        let key = self.sessions.insert_with_key(|key| {
             let mut stream = BufferedStream::new(key, stream, queue);
             stream.say(&message::FromReferee::Hello(message::Hello {
                 protocol: referee_protocol::PROTOCOL,

@@ -92,7 +92,7 @@ impl<S: ByteStream> Lane<S> {
             ending: None,
         };
         running.poll_events();
-        let key = self.matches.insert(|_| running);
+        let key = self.matches.insert(running);
         self.by_id.insert(id, key);
         key
     }

@@ -1,7 +1,6 @@
 //! One lane: the matches and streams of one thread. A lane handles byte streams, whatever their source.
 
-pub(crate) mod arena;
-mod bot_fault;
+pub(crate) mod bot_fault;
 mod buffered_stream;
 mod clock;
 mod detached_session;
@@ -30,7 +29,6 @@ mod tests;
 mod timers;
 mod unacknowledged;
 
-pub(crate) use arena::{Arena, Key, key};
 pub use bot_fault::BotFault;
 pub use clock::LaneClock;
 pub use detached_session::DetachedSession;

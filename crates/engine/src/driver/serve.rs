@@ -6,6 +6,7 @@ use referee_game::seat::SeatSet;
 use referee_match::{AbortReason, Event};
 use referee_protocol::limits;
 use referee_transport::{Arrival, ByteStream, take_arrivals};
+use slotmap::KeyData;
 
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::lane::{Lane, Timer};
@@ -70,8 +71,8 @@ impl<S: ByteStream> Lane<S> {
         let now = self.now();
         let lane_time = |at: Instant| now.saturating_sub(at.elapsed().as_micros() as u64);
         for Arrival { stream, at, since } in arrivals {
-            let Some(key) = self.sessions.by_number(stream) else { continue };
-            let session = &mut self.sessions[key];
+            let key = SessionKey::from(KeyData::from_ffi(stream));
+            let Some(session) = self.sessions.get_mut(key) else { continue };
             let (SessionState::Greeting { stream, .. } | SessionState::Playing { stream, .. }) =
                 &mut session.state
             else {

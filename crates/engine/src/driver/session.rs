@@ -21,15 +21,11 @@ use referee_protocol::referee as message;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use referee_transport::{ByteStream, ReadBuffers};
 
-use crate::driver::arena::Arena;
 use crate::driver::bot_fault::BotFault;
 use crate::driver::buffered_stream::{BufferedStream, Closed, Closing, Traffic};
 use crate::driver::hello::BotHello;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::role::Role;
-
-/// The sessions of a lane.
-pub(super) type Sessions<S> = Arena<SessionKey, Session<S>>;
 
 /// After a stream has ended, how long to wait for the exit of its process, in microseconds: they are reported
 /// independently, and a process of a busy machine takes its time to end.

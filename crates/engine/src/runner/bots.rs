@@ -8,7 +8,6 @@ use referee_game::seat::Seat;
 use referee_match::Outage;
 use referee_match::record::BotLine;
 
-use crate::driver::key;
 use crate::driver::{BotFault, MatchKey, SessionKey};
 
 /// What a lane knows about a bot at the end of a match. The bot's standard error may not have been read yet.
@@ -33,9 +32,12 @@ impl BotUsage {
     }
 }
 
-key! {
+slotmap::new_key_type! {
     /// A bot of a lane.
-    BotKey
+    pub(super) struct BotKey;
+
+    /// A pairing of a lane.
+    pub(super) struct PairingKey;
 }
 
 pub(super) enum BotState {
@@ -57,7 +59,7 @@ pub(super) enum BotState {
 pub(super) struct Bot {
     pub(super) spec: usize,
     /// The pairing in which it plays; `None` while it is idle.
-    pub(super) pairing: Option<usize>,
+    pub(super) pairing: Option<PairingKey>,
     pub(super) state: BotState,
     pub(super) process: Option<Process>,
     /// Seats that wait for its next process or connection.

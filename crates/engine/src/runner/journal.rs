@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use referee_files::Journal;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::runner::bots::PairingKey;
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::{LaneEvent, LaneHandle, LaneOrder};
 use crate::runner::run_failure::RunFailure;
@@ -16,7 +17,7 @@ pub(super) struct Beginning {
     /// The lane that waits for the journal entry.
     pub(super) lane: LaneHandle,
     /// The pairing that plays it.
-    pub(super) pairing: usize,
+    pub(super) pairing: PairingKey,
     pub(super) fixture: Fixture,
 }
 

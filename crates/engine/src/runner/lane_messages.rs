@@ -12,7 +12,7 @@ use referee_transport::Wire;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::driver::{BotFault, BotInstance, DetachedSession, SessionKey, Unacknowledged};
-use crate::runner::bots::{BotKey, BotUsage};
+use crate::runner::bots::{BotKey, BotUsage, PairingKey};
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::run_event::NoShow;
 use crate::runner::run_failure::RunFailure;
@@ -73,7 +73,7 @@ pub(super) enum LaneOrder {
     /// The process of a session has exited.
     Exited(SessionKey, Detail),
     /// A match of this pairing has been journaled; `None` if that failed.
-    Journaled(usize, Option<Fixture>),
+    Journaled(PairingKey, Option<Fixture>),
     /// The schedule may have more matches.
     Wake,
     /// Send the ids of the matches in progress with their numbers of moves.

@@ -17,12 +17,12 @@ use std::time::Duration;
 
 use referee_match::AbortReason;
 use referee_results::SharedFault;
-use slab::Slab;
+use slotmap::SlotMap;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
-use crate::driver::{Arena, BotFault, Lane, MatchKey, Notice, SessionKey};
-use crate::runner::bots::{Bot, BotKey, BotState};
+use crate::driver::{BotFault, Lane, MatchKey, Notice, SessionKey};
+use crate::runner::bots::{Bot, BotKey, BotState, PairingKey};
 use crate::runner::common::RunContext;
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::journal::Beginning;
@@ -72,7 +72,7 @@ impl QueuedMatch {
 }
 
 struct OpenMatch {
-    pairing: usize,
+    pairing: PairingKey,
     fixture: Fixture,
     /// By seat.
     bots: Vec<BotKey>,
@@ -115,12 +115,12 @@ pub(super) struct LanePairings {
     schedule: SharedScheduler,
     channels: LaneChannels,
     lane: Lane,
-    bots: Arena<BotKey, Bot>,
+    bots: SlotMap<BotKey, Bot>,
     by_session: HashMap<SessionKey, BotKey>,
     /// Idle processes; the longest idle first.
     idle: Vec<BotKey>,
     expected: ExpectedBots,
-    pairings: Slab<Pairing>,
+    pairings: SlotMap<PairingKey, Pairing>,
     open: HashMap<MatchKey, Box<OpenMatch>>,
     /// Matches that have ended. They are reported a few at a time, or when the lane is idle.
     ended: Vec<EndedOnLane>,
@@ -146,11 +146,11 @@ impl LanePairings {
             schedule,
             channels,
             lane,
-            bots: Arena::default(),
+            bots: SlotMap::default(),
             by_session: HashMap::new(),
             idle: Vec::new(),
             expected: ExpectedBots::default(),
-            pairings: Slab::new(),
+            pairings: SlotMap::default(),
             open: HashMap::new(),
             ended: Vec::new(),
             watched,
@@ -211,7 +211,7 @@ impl LanePairings {
     fn handle_order(&mut self, order: LaneOrder) {
         match order {
             LaneOrder::Wake => {
-                for pairing in self.pairing_keys() {
+                for pairing in self.pairings.keys().collect::<Vec<_>>() {
                     self.continue_pairing(pairing);
                 }
                 self.fill();
@@ -255,14 +255,10 @@ impl LanePairings {
                 self.lane.abort(key, &AbortReason::Interrupted);
             }
         }
-        for pairing in self.pairing_keys() {
+        for pairing in self.pairings.keys().collect::<Vec<_>>() {
             self.pairings[pairing].next.clear();
             self.continue_pairing(pairing);
         }
-    }
-
-    fn pairing_keys(&self) -> Vec<usize> {
-        self.pairings.iter().map(|(key, _)| key).collect()
     }
 
     /// Starts pairings up to the limit.
@@ -283,7 +279,7 @@ impl LanePairings {
             let idle = self.idle.iter().position(|&key| self.bots[key].spec == spec);
             bots.push(match idle {
                 Some(index) => self.idle.remove(index),
-                None => self.bots.insert(|_| Bot::new(spec)),
+                None => self.bots.insert(Bot::new(spec)),
             });
         }
         let is_fresh = specs.iter().any(|&spec| self.common.bots.get(spec).is_fresh);
@@ -294,13 +290,12 @@ impl LanePairings {
         self.continue_pairing(key);
     }
 
-    fn add_pairing(&mut self, pairing: Pairing) -> usize {
-        let entry = self.pairings.vacant_entry();
-        let key = entry.key();
-        for &bot in &pairing.bots {
+    fn add_pairing(&mut self, pairing: Pairing) -> PairingKey {
+        let bots = pairing.bots.clone();
+        let key = self.pairings.insert(pairing);
+        for bot in bots {
             self.bots[bot].pairing = Some(key);
         }
-        entry.insert(pairing);
         key
     }
 
@@ -320,7 +315,7 @@ impl LanePairings {
     }
 
     /// Opens matches of a pairing while its bots have free slots. Disbands the pairing if nothing is left to play.
-    fn continue_pairing(&mut self, key: usize) {
+    fn continue_pairing(&mut self, key: PairingKey) {
         loop {
             let Some(pairing) = self.pairings.get_mut(key) else { return };
             let begun = pairing.running + pairing.noting;
@@ -364,7 +359,7 @@ impl LanePairings {
     }
 
     /// Journals the start of a match; without a journal, opens it at once.
-    fn note(&mut self, pairing: usize, fixture: Fixture) -> Result<(), RunFailure> {
+    fn note(&mut self, pairing: PairingKey, fixture: Fixture) -> Result<(), RunFailure> {
         let Some(journal) = &self.channels.journal else { return self.open(pairing, fixture) };
         let beginning = Beginning { lane: self.channels.handle.clone(), pairing, fixture };
         journal.send(beginning).map_err(|_| RunFailure::JournalPanicked)?;
@@ -373,7 +368,7 @@ impl LanePairings {
     }
 
     /// Handles a journal entry. `None` means that it failed; then the run will be stopped.
-    fn begin(&mut self, key: usize, noted: Option<Fixture>) {
+    fn begin(&mut self, key: PairingKey, noted: Option<Fixture>) {
         let pairing = &mut self.pairings[key];
         pairing.noting -= 1;
         if let Some(fixture) = noted.filter(|_| self.supply != Supply::Stopped) {
@@ -383,7 +378,7 @@ impl LanePairings {
     }
 
     /// The maximum number of concurrent matches of a pairing.
-    fn slots(&self, pairing: usize) -> usize {
+    fn slots(&self, pairing: PairingKey) -> usize {
         let slots = |&key: &BotKey| {
             let session = self.bots[key].session().filter(|&session| !self.lane.is_silent(session));
             session.and_then(|session| self.lane.hello(session)).map_or(1, |hello| hello.slots)
@@ -392,7 +387,7 @@ impl LanePairings {
     }
 
     /// Whether all bots of a pairing are connected or have failed. Requests those that are missing.
-    fn are_available(&mut self, pairing: usize, wait: Wait) -> bool {
+    fn are_available(&mut self, pairing: PairingKey, wait: Wait) -> bool {
         let bots = &self.pairings[pairing].bots;
         let missing: Vec<(BotKey, usize)> = bots
             .iter()
@@ -471,8 +466,8 @@ impl LanePairings {
     }
 
     /// Ends a pairing; its bots are free for others.
-    fn end_pairing(&mut self, key: usize) {
-        let pairing = self.pairings.remove(key);
+    fn end_pairing(&mut self, key: PairingKey) {
+        let Some(pairing) = self.pairings.remove(key) else { return };
         for key in pairing.bots {
             let bot = &mut self.bots[key];
             bot.pairing = None;

@@ -10,7 +10,9 @@ use referee_stats::ladder::Name;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::driver::{BotHello, BotInstance, DetachedSession, Key, Lane, Notice, SessionKey};
+use slotmap::KeyData;
+
+use crate::driver::{BotHello, BotInstance, DetachedSession, Lane, Notice, SessionKey};
 use crate::sources::acceptor::{Acceptor, Admissions, ByeContents};
 use crate::sources::{BotTokens, Listen};
 
@@ -40,7 +42,7 @@ pub(crate) struct Holder {
     /// The number of the lane.
     pub(crate) lane: usize,
     /// The bot of the lane.
-    pub(crate) bot: Key,
+    pub(crate) bot: KeyData,
 }
 
 /// Where a bot is that may connect again.

@@ -2,6 +2,8 @@
 
 use super::event_loop::EventLoop;
 use super::supply::Need;
+use slotmap::Key;
+
 use crate::runner::lane_messages::LaneEvent;
 use crate::runner::run_event::Halt;
 use crate::sources::{Holder, Lobby};
@@ -39,7 +41,7 @@ impl EventLoop {
             LaneEvent::ExpectsBots(bots) => {
                 for (key, bot) in bots {
                     if let Some(lobby) = &mut self.lobby {
-                        lobby.expect(bot, Holder { lane, bot: key.into() });
+                        lobby.expect(bot, Holder { lane, bot: key.data() });
                     }
                 }
                 self.unplaced = self.unplaced.saturating_sub(1);
@@ -47,7 +49,7 @@ impl EventLoop {
             }
             LaneEvent::BotGone(key, unacknowledged) => {
                 if let Some(lobby) = &mut self.lobby {
-                    lobby.bot_gone(unacknowledged, &Holder { lane, bot: key.into() });
+                    lobby.bot_gone(unacknowledged, &Holder { lane, bot: key.data() });
                 }
             }
             LaneEvent::Failed(why) => return Err(why.into()),

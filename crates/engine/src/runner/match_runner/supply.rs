@@ -8,6 +8,8 @@ use tokio::time::Instant;
 
 use super::event_loop::EventLoop;
 use super::lanes::LaneThread;
+use slotmap::Key;
+
 use crate::driver::BotFault;
 use crate::runner::bots::BotKey;
 use crate::runner::fixture::Wait;
@@ -130,7 +132,7 @@ impl EventLoop {
                     self.starts.start(lane, *cpu, key, entrant, source.clone());
                     continue;
                 };
-                let holder = Holder { lane: need.lane, bot: key.into() };
+                let holder = Holder { lane: need.lane, bot: key.data() };
                 let come = match self.lobby.as_mut().and_then(|lobby| lobby.take(name, Some(holder))) {
                     Some(moving) => Ok(BotArrival::Connection(Box::new(moving))),
                     None if absent.iter().all(|(of, _)| of != name) => {

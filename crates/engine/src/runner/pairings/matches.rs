@@ -10,7 +10,7 @@ use referee_results::{FinishedMatch, SharedFault};
 
 use super::{LanePairings, MOST_UNREPORTED, OpenMatch, Supply};
 use crate::driver::{BotFault, Finished, MatchJournal, MatchKey, MatchPlan, PlannedSeat};
-use crate::runner::bots::{BotKey, BotState, BotUsage};
+use crate::runner::bots::{BotKey, BotState, BotUsage, PairingKey};
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::EndedOnLane;
 use crate::runner::live::Visibility;
@@ -32,7 +32,7 @@ impl LanePairings {
         }
     }
 
-    pub(super) fn open(&mut self, pairing: usize, fixture: Fixture) -> Result<(), RunFailure> {
+    pub(super) fn open(&mut self, pairing: PairingKey, fixture: Fixture) -> Result<(), RunFailure> {
         let common = self.common.clone();
         let terms = &common.run.terms;
         // A bot with several seats fills them with its processes in order.

@@ -5,7 +5,7 @@ use referee_protocol::words::FaultCode;
 
 use super::LanePairings;
 use crate::driver::{DetachedSession, MatchKey, SessionKey};
-use crate::runner::bots::{Bot, BotKey, BotState};
+use crate::runner::bots::{Bot, BotKey, BotState, PairingKey};
 use crate::runner::lane_messages::LaneEvent;
 
 impl LanePairings {
@@ -51,7 +51,7 @@ impl LanePairings {
     }
 
     /// Gives up the lost bots of a pairing that have no match to continue.
-    pub(super) fn part_from_idle(&mut self, pairing: usize) {
+    pub(super) fn part_from_idle(&mut self, pairing: PairingKey) {
         for key in self.pairings[pairing].bots.clone() {
             if let Some(Bot { state: BotState::Lost(session), .. }) = self.bots.get(key)
                 && self.lane.is_idle(*session)

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{LanePairings, OpenMatch, Pairing, QueuedMatch};
 use crate::driver::{BotFault, BotInstance, DetachedSession, MatchKey, Unacknowledged};
-use crate::runner::bots::{Bot, BotKey, BotState};
+use crate::runner::bots::{Bot, BotKey, BotState, PairingKey};
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::LaneEvent;
 use crate::runner::resumed::ResumedMatch;
@@ -29,7 +29,7 @@ impl LanePairings {
         for (fixture, resumed) in resumed {
             let mut expected = Vec::new();
             let bots = fixture.bots.iter().zip(&resumed.bots).map(|(&spec, instance)| {
-                let key = self.bots.insert(|_| Bot::new(spec));
+                let key = self.bots.insert(Bot::new(spec));
                 self.bots[key].state = match instance {
                     Some(instance) => {
                         expected.push((key, instance.clone()));
@@ -105,7 +105,7 @@ impl LanePairings {
     /// Continues a match whose bots are there, or have failed.
     pub(super) fn restore(
         &mut self,
-        pairing: usize,
+        pairing: PairingKey,
         fixture: Fixture,
         resumed: ResumedMatch,
     ) -> Result<(), RunFailure> {

@@ -267,24 +267,26 @@ mod tests {
     use std::net::Ipv4Addr;
 
     use super::*;
-    use crate::driver::{Arena, SessionKey};
+    use slotmap::SlotMap;
+
+    use crate::driver::SessionKey;
 
     const APART: Duration = Duration::from_millis(250);
 
     /// Pending connections from numbered addresses, under a simulated clock.
     struct Crowd {
-        keys: Arena<SessionKey, u32>,
+        keys: SlotMap<SessionKey, u32>,
         pending: PendingConnections<SessionKey>,
         now: Instant,
     }
 
     impl Crowd {
         fn new() -> Crowd {
-            Crowd { keys: Arena::default(), pending: PendingConnections::default(), now: Instant::now() }
+            Crowd { keys: SlotMap::default(), pending: PendingConnections::default(), now: Instant::now() }
         }
 
         fn comes(&mut self, from: u32) -> SessionKey {
-            let key = self.keys.insert(|_| from);
+            let key = self.keys.insert(from);
             self.pending.add(key, Ipv4Addr::from_bits(from).into(), self.now);
             key
         }
