@@ -28,7 +28,7 @@ GAMES = tuple(_MAKE)
 """The games that there are environments for."""
 
 Game = Union[str, Encoding]
-"""A game: its id, the path of the directory of a game whose rules are a program, with a slash, or an encoding."""
+"""A game: its id, or an encoding, such as a subclass of GameDirectory for a game whose rules are a program."""
 
 __all__ = ["GAMES", "Encoding", "Game", "GameDirectory", "Observation", "encoding"]
 
@@ -43,10 +43,13 @@ def encoding(game: Game, seats: int | None = None) -> Encoding:
             raise ValueError(f"the encoding of {game.game} is for {game.seats} seats, not {seats}")
         return game
     if "/" in game:
-        return GameDirectory(game, seats)
+        raise ValueError(
+            f"{game} does not say what a network sees: make a subclass of GameDirectory with a `shape` and a `write`, "
+            "and pass an object of it"
+        )
     if game not in _MAKE:
         known = ", ".join(GAMES)
-        raise ValueError(f"{game!r} is no game here: there are {known}, and directories of games, such as './{game}'")
+        raise ValueError(f"{game!r} is no game here: there are {known}, and subclasses of GameDirectory for games in directories")
     possible = _SEATS.get(game, (2,))
     if seats is None:
         seats = possible[0]

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC
 from collections.abc import Sequence
-
-import numpy as np
 
 from ...messages import Json
 from ..referee import started
-from .encoding import Encoding, Observation, Word
+from .encoding import Encoding, Word
 
 
-class GameDirectory(Encoding):
-    """A game in a directory with a `game.toml`. Action i is the move `legal[i]`; an observation is the text of the view.
+class GameDirectory(Encoding, ABC):
+    """A game in a directory with a `game.toml`. Action i is the move `legal[i]`.
 
-    An observation has the bytes of the view as JSON without blanks, each divided by 255, then zeros; a longer view is
-    cut off. A subclass with a `shape` and a `write` of its own shows what matters. `program` is the referee, which is
-    asked for the id of the game and its numbers of seats; the first of these is the default.
+    What a network should see of a view is known to no one but its author: a subclass has a `shape` and a `write`.
+    `program` is the referee, which is asked for the id of the game and its numbers of seats; the first of these is the
+    default.
 
     Raises ValueError if the directory has no game, or the game is not for so many seats.
     """
@@ -29,14 +28,12 @@ class GameDirectory(Encoding):
         seats: int | None = None,
         *,
         actions: int = 256,
-        length: int = 1024,
         program: str = "referee",
     ) -> None:
         # With a slash it is no id.
         path = os.path.join(os.fspath(directory), "")
         self.command = (program, "stdio", "--clock", "none", "--game", path)
         self.actions = actions
-        self.shape = (length,)
         self.words = ()
         process = started([program, "games", path, "--json"])
         described, _ = process.communicate()
@@ -62,7 +59,3 @@ class GameDirectory(Encoding):
         if "to_move" not in view:
             raise ValueError(f"{self.game}: parallel_env needs `to_move` in the views: a list of the seats that decide")
         return len(view["to_move"])
-
-    def write(self, out: Observation, view: Json, seat: int, chosen: Word) -> None:
-        text = json.dumps(view, separators=(",", ":")).encode("ascii")[: out.size]
-        out.reshape(-1)[: len(text)] = np.frombuffer(text, np.uint8) / 255
