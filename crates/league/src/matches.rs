@@ -10,13 +10,13 @@ use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
 use referee_stats::sample::MatchMoves;
 use referee_store::{MatchKind, match_id};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde::Serialize;
 
 use super::seasons::CURRENT;
 use super::{League, failed};
 use referee_game::json;
-use referee_store::{StoreError, parsed_column};
+use referee_store::{StoreError, columns, parsed_column};
 
 /// A match of a ladder.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -311,77 +311,82 @@ pub(super) fn find_match(
     db.prepare_cached(&sql)?.query_row(params![ladder, number], read_match).optional()
 }
 
-/// The columns that [`read_match`] reads, by position: a server reads all matches when it starts.
-pub(super) const COLUMNS: &str = "number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, \
-                       record, seal, ended_at, is_challenge, deal, worker, is_void, amounts, opening, moves";
+columns!(
+    pub(crate) column:
+    number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, record, seal, ended_at, is_challenge,
+    deal, worker, is_void, amounts, opening, moves,
+);
 
-fn read_ended_by(row: &Row<'_>, column: usize) -> rusqlite::Result<EndedBy> {
-    let text: String = row.get(column)?;
+pub(super) use column::LIST as COLUMNS;
+
+fn read_ended_by(row: &Row<'_>) -> rusqlite::Result<EndedBy> {
+    let text: String = row.get(column::ended_by)?;
     EndedBy::find(&text).ok_or_else(|| {
         let unknown = format!("{text:?} ends no match").into();
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, unknown)
+        rusqlite::Error::FromSqlConversionFailure(column::ended_by, rusqlite::types::Type::Text, unknown)
     })
 }
 
 fn read_moves(row: &Row<'_>) -> rusqlite::Result<Option<MatchMoves>> {
-    let [opening, all]: [Option<i64>; 2] = [row.get(18)?, row.get(19)?];
+    let [opening, all]: [Option<i64>; 2] = [row.get(column::opening)?, row.get(column::moves)?];
     let digests = opening.zip(all).map(|(opening, all)| [opening, all].map(i64::cast_unsigned));
     Ok(digests.map(|[opening, all]| MatchMoves { opening, all }))
 }
 
 pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
     Ok(LeagueMatch {
-        number: row.get(0)?,
-        players: parsed_column(row, 1)?,
-        ranks: parsed_column(row, 2)?,
-        scores: parsed_column(row, 3)?,
-        faults: parsed_column(row, 4)?,
-        ended_by: read_ended_by(row, 5)?,
-        reason: row.get(6)?,
-        is_rated: row.get(7)?,
-        decisions: row.get(8)?,
-        duration_us: row.get::<_, i64>(9)?.unsigned_abs(),
-        record: row.get(10)?,
-        seal: row.get(11)?,
-        ended_at: row.get(12)?,
-        kind: row.get(13)?,
-        deal: row.get(14)?,
-        worker: row.get(15)?,
-        is_void: row.get(16)?,
-        amounts: parsed_column(row, 17)?,
+        number: row.get(column::number)?,
+        players: parsed_column(row, column::players)?,
+        ranks: parsed_column(row, column::ranks)?,
+        scores: parsed_column(row, column::scores)?,
+        faults: parsed_column(row, column::faults)?,
+        ended_by: read_ended_by(row)?,
+        reason: row.get(column::reason)?,
+        is_rated: row.get(column::is_rated)?,
+        decisions: row.get(column::decisions)?,
+        duration_us: row.get::<_, i64>(column::duration_us)?.unsigned_abs(),
+        record: row.get(column::record)?,
+        seal: row.get(column::seal)?,
+        ended_at: row.get(column::ended_at)?,
+        kind: row.get(column::is_challenge)?,
+        deal: row.get(column::deal)?,
+        worker: row.get(column::worker)?,
+        is_void: row.get(column::is_void)?,
+        amounts: parsed_column(row, column::amounts)?,
         moves: read_moves(row)?,
     })
 }
 
 fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO matches (ladder, number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, \
-               duration_us, record, seal, ended_at, is_challenge, deal, worker, is_void, season, amounts, \
-               opening, moves) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
-    db.prepare_cached(sql)?.execute(params![
-        ladder,
-        row.number,
-        json::text(&row.players),
-        row.ranks.as_ref().map(json::text),
-        row.scores.as_ref().map(json::text),
-        json::text(&row.faults),
-        row.ended_by.as_str(),
-        row.reason,
-        row.is_rated,
-        row.decisions,
-        row.duration_us as i64,
-        row.record,
-        row.seal,
-        row.ended_at,
-        row.kind,
-        row.deal,
-        row.worker,
-        row.is_void,
-        season,
-        row.amounts.as_ref().map(json::text),
-        row.moves.map(|moves| moves.opening.cast_signed()),
-        row.moves.map(|moves| moves.all.cast_signed()),
-    ])?;
+    let sql = format!(
+        "INSERT INTO matches (ladder, season, {COLUMNS}) VALUES (:ladder, :season, :number, :players, :ranks, :scores, :faults, \
+         :ended_by, :reason, :is_rated, :decisions, :duration_us, :record, :seal, :ended_at, :is_challenge, :deal, :worker, \
+         :is_void, :amounts, :opening, :moves)"
+    );
+    db.prepare_cached(&sql)?.execute(named_params! {
+        ":ladder": ladder,
+        ":season": season,
+        ":number": row.number,
+        ":players": json::text(&row.players),
+        ":ranks": row.ranks.as_ref().map(json::text),
+        ":scores": row.scores.as_ref().map(json::text),
+        ":faults": json::text(&row.faults),
+        ":ended_by": row.ended_by.as_str(),
+        ":reason": row.reason,
+        ":is_rated": row.is_rated,
+        ":decisions": row.decisions,
+        ":duration_us": row.duration_us as i64,
+        ":record": row.record,
+        ":seal": row.seal,
+        ":ended_at": row.ended_at,
+        ":is_challenge": row.kind,
+        ":deal": row.deal,
+        ":worker": row.worker,
+        ":is_void": row.is_void,
+        ":amounts": row.amounts.as_ref().map(json::text),
+        ":opening": row.moves.map(|moves| moves.opening.cast_signed()),
+        ":moves": row.moves.map(|moves| moves.all.cast_signed()),
+    })?;
     let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
                SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \
                ON CONFLICT (ladder, name) DO UPDATE SET last_seen = ?3";

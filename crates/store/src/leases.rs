@@ -173,14 +173,14 @@ impl Leases {
     /// Those of the disk.
     pub fn open_sets(&self) -> Result<Vec<Lease>, StoreError> {
         let lease = |row: &Row<'_>| {
-            let state: String = row.get(2)?;
+            let state: String = row.get("state")?;
             Ok(Lease {
-                set: row.get(0)?,
-                attempt: row.get(1)?,
-                worker: row.get::<_, Option<String>>(3)?.filter(|_| state == "out"),
-                deliveries: row.get(4)?,
-                moved_at: row.get::<_, i64>(5)?.cast_unsigned(),
-                unit: row.get(6)?,
+                set: row.get("set")?,
+                attempt: row.get("attempt")?,
+                worker: row.get::<_, Option<String>>("worker")?.filter(|_| state == "out"),
+                deliveries: row.get("deliveries")?,
+                moved_at: row.get::<_, i64>("moved_at")?.cast_unsigned(),
+                unit: row.get("unit")?,
             })
         };
         let sql = "SELECT \"set\", attempt, state, worker, deliveries, moved_at, unit FROM sets \
@@ -328,19 +328,19 @@ impl Leases {
     pub fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
         let worker = |row: &Row<'_>| {
             Ok(WorkerRow {
-                name: row.get(0)?,
-                machine: row.get(1)?,
-                state: row.get(2)?,
-                reason: row.get(3)?,
-                is_connected: row.get(4)?,
-                joined_at: row.get::<_, i64>(5)?.cast_unsigned(),
-                seen_at: row.get::<_, i64>(6)?.cast_unsigned(),
-                sets: row.get(7)?,
-                matches: row.get(8)?,
-                faults: row.get(9)?,
-                lost: row.get(10)?,
-                duplicates: row.get(11)?,
-                refused: row.get(12)?,
+                name: row.get("name")?,
+                machine: row.get("machine")?,
+                state: row.get("state")?,
+                reason: row.get("reason")?,
+                is_connected: row.get("is_connected")?,
+                joined_at: row.get::<_, i64>("joined_at")?.cast_unsigned(),
+                seen_at: row.get::<_, i64>("seen_at")?.cast_unsigned(),
+                sets: row.get("sets")?,
+                matches: row.get("matches")?,
+                faults: row.get("faults")?,
+                lost: row.get("lost")?,
+                duplicates: row.get("duplicates")?,
+                refused: row.get("refused")?,
             })
         };
         let mut query = self.db.prepare("SELECT * FROM workers ORDER BY name").map_err(failed)?;

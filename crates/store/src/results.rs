@@ -20,8 +20,8 @@ use crate::database::{Schema, check_database, data_version, database_files};
 use crate::error::{StoreError, ValueDefect, damaged};
 use crate::requests::{REQUESTS, Requests};
 use crate::rows::{
-    BadRow, EntrantRow, MatchRow, by_seat, count_interruptions, from_json, insert_entrant, insert_match,
-    json, read_match, read_result,
+    BadRow, EntrantRow, MatchRow, by_seat, column, count_interruptions, from_json, insert_entrant,
+    insert_match, json, read_match, read_result, result,
 };
 use crate::rulings::{
     RulingRow, UndoneRuling, insert_ruling, is_replayed, read_rulings, replayed, undo_ruling,
@@ -282,25 +282,23 @@ impl Results {
     /// # Errors
     /// I/O errors, or if a row is invalid.
     pub fn entrants(&self) -> Result<Vec<EntrantRow>, StoreError> {
-        let sql = "SELECT name, source, files, joins, leaves, interruptions, id, missed, display_name \
-                   FROM entrants ORDER BY id";
-        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let mut query = self.db.prepare("SELECT * FROM entrants ORDER BY id").map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         let mut entrants = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
             let number = entrants.len();
             let place = format!("{}: table `entrants`, row {number}", self.path.display());
             let read = |row: &Row<'_>| -> rusqlite::Result<(i64, EntrantRow)> {
-                let id: i64 = row.get(6)?;
+                let id: i64 = row.get("id")?;
                 let row = EntrantRow {
-                    name: row.get(0)?,
-                    display_name: row.get(8)?,
-                    source: row.get(1)?,
+                    name: row.get("name")?,
+                    display_name: row.get("display_name")?,
+                    source: row.get("source")?,
                     files: BTreeMap::new(),
-                    joins: row.get(3)?,
-                    leaves: row.get(4)?,
+                    joins: row.get("joins")?,
+                    leaves: row.get("leaves")?,
                     missed: Vec::new(),
-                    interruptions: row.get(5)?,
+                    interruptions: row.get("interruptions")?,
                 };
                 Ok((id, row))
             };
@@ -308,9 +306,9 @@ impl Results {
             if id != number as i64 {
                 return Err(damaged(place, ValueDefect::Gap(id)));
             }
-            let text = |column: usize| row.get::<_, String>(column).map_err(|error| damaged(&place, error));
-            entrant.files = from_json(&format!("{place}: `files`"), &text(2)?)?;
-            entrant.missed = from_json(&format!("{place}: `missed`"), &text(7)?)?;
+            let text = |column: &str| row.get::<_, String>(column).map_err(|error| damaged(&place, error));
+            entrant.files = from_json(&format!("{place}: `files`"), &text("files")?)?;
+            entrant.missed = from_json(&format!("{place}: `missed`"), &text("missed")?)?;
             entrants.push(entrant);
         }
         Ok(entrants)
@@ -364,17 +362,16 @@ impl Results {
     /// # Errors
     /// If a row is invalid.
     pub fn results(&self, seating: Seating) -> Result<Vec<(u32, MatchResult)>, StoreError> {
-        let sql = "SELECT number, \"set\", lineup, ranks, faulted, forfeited, attempt, amounts FROM matches \
-                   WHERE ranks IS NOT NULL ORDER BY number";
+        let sql = format!("SELECT {} FROM matches WHERE ranks IS NOT NULL ORDER BY number", result::LIST);
         let replayed = replayed(&self.db).map_err(failed)?;
-        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let mut query = self.db.prepare(&sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         let mut results = Vec::new();
         while let Some(row) = rows.next().map_err(failed)? {
-            if is_replayed(&replayed, row, [0, 6]).map_err(failed)? {
+            if is_replayed(&replayed, row).map_err(failed)? {
                 continue;
             }
-            let number: u32 = row.get(0).map_err(failed)?;
+            let number: u32 = row.get(result::number).map_err(failed)?;
             let result = read_result(row, seating).map_err(failed)?;
             let misfit = || damaged("results", ValueDefect::Misfit(number));
             results.push((number, result.ok_or_else(misfit)?));
@@ -576,12 +573,11 @@ impl Results {
         mut each: impl FnMut(Result<MatchRow, BadRow>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let about = self.about()?;
-        let sql = "SELECT m.number, m.attempt, \"set\", lineup, ranks, faulted, forfeited, ended_by, reason, scores, \
-                   faults, decisions, duration_us, lag_ms, cpu_ms, record, seal, d.number, began_at, worker, opening, moves, \
-                   amounts \
-                   FROM matches m LEFT JOIN details d ON d.number = m.number AND d.attempt = m.attempt \
-                   ORDER BY m.number, m.attempt";
-        let mut query = self.db.prepare(sql).map_err(failed)?;
+        let sql = format!(
+            "SELECT {} FROM matches LEFT JOIN details USING (number, attempt) ORDER BY number, attempt",
+            column::LIST
+        );
+        let mut query = self.db.prepare(&sql).map_err(failed)?;
         let mut rows = query.query([]).map_err(failed)?;
         while let Some(row) = rows.next().map_err(failed)? {
             each(read_match(row, about.seating))?;

@@ -13,7 +13,7 @@ use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
 use referee_stats::{Entrant, Lineup, MatchResult, SideAmounts};
 use rusqlite::types::Type;
-use rusqlite::{Connection, Row, RowIndex, params};
+use rusqlite::{Connection, Row, RowIndex, named_params, params};
 use serde::de::DeserializeOwned;
 
 use crate::error::{StoreError, ValueDefect, damaged};
@@ -143,10 +143,10 @@ pub enum RowDefect {
         attempt: String,
     },
     #[error("its `{column}` is {value}")]
-    Value { column: &'static str, value: String },
+    Value { column: String, value: String },
     #[error("its `{column}` has a seat beyond the {seats} of the match: {bits}")]
     Seats {
-        column: &'static str,
+        column: String,
         /// The number of seats of the match.
         seats: usize,
         /// The set.
@@ -154,7 +154,7 @@ pub enum RowDefect {
     },
     #[error("its `{column}`: {error}: {text:?}")]
     Json {
-        column: &'static str,
+        column: String,
         /// The error of the parser.
         error: String,
         /// The value.
@@ -162,14 +162,14 @@ pub enum RowDefect {
     },
     #[error("its `{column}` is not a list of {seats} seats: {text:?}")]
     Length {
-        column: &'static str,
+        column: String,
         /// The number of seats of the match.
         seats: usize,
         /// The value.
         text: String,
     },
     #[error("it has no `{0}`")]
-    Missing(&'static str),
+    Missing(String),
     #[error("its `began_at` is {text:?}: {error}")]
     Time {
         /// The value.
@@ -198,6 +198,29 @@ pub fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> Result<T, Stor
     serde_json::from_str(text).map_err(wrong)
 }
 
+/// Defines a module with the columns of a query: their list for SQL, `LIST`, and by name the position of each. Looking names
+/// up for each row would take longer than reading the row.
+#[macro_export]
+macro_rules! columns {
+    ($vis:vis $module:ident: $first:ident $(, $column:ident)* $(,)?) => {
+        #[expect(non_camel_case_types, non_upper_case_globals, reason = "the names of columns")]
+        $vis mod $module {
+            enum Position { $first, $($column),* }
+            $vis const LIST: &str = concat!("\"", stringify!($first), "\"", $(", \"", stringify!($column), "\""),*);
+            $vis const $first: usize = Position::$first as usize;
+            $($vis const $column: usize = Position::$column as usize;)*
+        }
+    };
+}
+
+columns!(pub(crate) result: number, attempt, set, lineup, ranks, faulted, forfeited, amounts);
+
+columns!(
+    pub(crate) column:
+    number, attempt, set, lineup, ranks, faulted, forfeited, ended_by, reason, amounts, opening, moves, scores, faults,
+    decisions, duration_us, lag_ms, cpu_ms, record, seal, began_at, worker,
+);
+
 /// The value of a column with JSON. A column without a value is read as `null`.
 ///
 /// # Errors
@@ -219,38 +242,39 @@ fn bits(seats: SeatSet) -> u8 {
 
 pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<()> {
     let MatchId { number, attempt } = row.id;
-    db.prepare_cached("INSERT INTO matches VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?
-        .execute(params![
-            number,
-            attempt,
-            row.set,
-            json(&row.lineup),
-            row.ranks.as_ref().map(json),
-            bits(row.faulted),
-            bits(row.forfeited),
-            row.ended_by,
-            row.reason,
-            row.moves.map(|moves| moves.opening.cast_signed()),
-            row.moves.map(|moves| moves.all.cast_signed()),
-            row.amounts.as_ref().map(json),
-        ])?;
-    db.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")?
-        .execute(params![
-            number,
-            attempt,
-            row.scores.as_ref().map(json),
-            json(&row.faults),
-            row.decisions,
-            row.duration_us as i64,
-            row.lag_ms as i64,
-            json(&row.cpu_ms),
-            row.record,
-            row.seal,
-            row.began_at
-                .filter(|&at| at >= SystemTime::UNIX_EPOCH)
-                .map(|at| humantime::format_rfc3339_seconds(at).to_string()),
-            row.worker,
-        ])?;
+    let sql = "INSERT INTO matches VALUES (:number, :attempt, :set, :lineup, :ranks, :faulted, :forfeited, :ended_by, \
+               :reason, :opening, :moves, :amounts)";
+    db.prepare_cached(sql)?.execute(named_params! {
+        ":number": number,
+        ":attempt": attempt,
+        ":set": row.set,
+        ":lineup": json(&row.lineup),
+        ":ranks": row.ranks.as_ref().map(json),
+        ":faulted": bits(row.faulted),
+        ":forfeited": bits(row.forfeited),
+        ":ended_by": row.ended_by,
+        ":reason": row.reason,
+        ":opening": row.moves.map(|moves| moves.opening.cast_signed()),
+        ":moves": row.moves.map(|moves| moves.all.cast_signed()),
+        ":amounts": row.amounts.as_ref().map(json),
+    })?;
+    let began_at = row.began_at.filter(|&at| at >= SystemTime::UNIX_EPOCH);
+    let sql = "INSERT INTO details VALUES (:number, :attempt, :scores, :faults, :decisions, :duration_us, :lag_ms, :cpu_ms, \
+               :record, :seal, :began_at, :worker)";
+    db.prepare_cached(sql)?.execute(named_params! {
+        ":number": number,
+        ":attempt": attempt,
+        ":scores": row.scores.as_ref().map(json),
+        ":faults": json(&row.faults),
+        ":decisions": row.decisions,
+        ":duration_us": row.duration_us as i64,
+        ":lag_ms": row.lag_ms as i64,
+        ":cpu_ms": json(&row.cpu_ms),
+        ":record": row.record,
+        ":seal": row.seal,
+        ":began_at": began_at.map(|at| humantime::format_rfc3339_seconds(at).to_string()),
+        ":worker": row.worker,
+    })?;
     if row.ranks.is_none() {
         count_interruptions(db, row.lineup.iter().map(|&entrant| entrant.into()))?;
     }
@@ -287,12 +311,13 @@ pub(super) fn by_seat<T: Copy + Default + FromStr>(text: &str, seating: Seating)
 }
 
 pub(super) fn read_result(row: &Row<'_>, seating: Seating) -> rusqlite::Result<Option<MatchResult>> {
-    let entrants = by_seat(row.get_ref(2)?.as_str()?, seating);
-    let ranks = by_seat(row.get_ref(3)?.as_str()?, seating);
+    let entrants = by_seat(row.get_ref(result::lineup)?.as_str()?, seating);
+    let ranks = by_seat(row.get_ref(result::ranks)?.as_str()?, seating);
     let (Some(entrants), Some(ranks)) = (entrants, ranks) else { return Ok(None) };
     let lineup = Lineup::of_seats(seating, &entrants.map(Entrant)[..seating.seats()]);
-    let (set, faulted, forfeited) = (row.get(1)?, seats(row.get(4)?), seats(row.get(5)?));
-    let amounts = match row.get_ref(7)?.as_str_or_null()?.map(|text| by_seat(text, seating)) {
+    let set = row.get(result::set)?;
+    let [faulted, forfeited] = [seats(row.get(result::faulted)?), seats(row.get(result::forfeited)?)];
+    let amounts = match row.get_ref(result::amounts)?.as_str_or_null()?.map(|text| by_seat(text, seating)) {
         Some(None) => return Ok(None),
         amounts => amounts.flatten().map(|amounts| SideAmounts::of_seats(&amounts)),
     };
@@ -301,10 +326,10 @@ pub(super) fn read_result(row: &Row<'_>, seating: Seating) -> rusqlite::Result<O
 }
 
 pub(super) fn read_match(row: &Row<'_>, seating: Seating) -> Result<MatchRow, BadRow> {
-    let id = match (row.get(0), row.get(1)) {
+    let id = match (row.get(column::number), row.get(column::attempt)) {
         (Ok(number), Ok(attempt)) if number > 0 && attempt > 0 => MatchId { number, attempt },
         _ => {
-            let [number, attempt] = [0, 1].map(|column| shown(row, column));
+            let [number, attempt] = [column::number, column::attempt].map(|column| shown(row, column));
             return Err(BadRow { id: None, defect: RowDefect::NoId { number, attempt } });
         }
     };
@@ -331,62 +356,59 @@ struct RowColumns<'a, 'row> {
 }
 
 impl RowColumns<'_, '_> {
-    fn get<T: rusqlite::types::FromSql>(&self, at: usize, column: &'static str) -> Result<T, RowDefect> {
-        self.row.get(at).map_err(|_| RowDefect::Value { column, value: shown(self.row, at) })
+    fn get<T: rusqlite::types::FromSql>(&self, at: usize) -> Result<T, RowDefect> {
+        self.row.get(at).map_err(|_| RowDefect::Value { column: self.name(at), value: shown(self.row, at) })
+    }
+
+    fn name(&self, at: usize) -> String {
+        self.row.as_ref().column_name(at).map(str::to_owned).unwrap_or_default()
     }
 
     /// Parses a bit set of seats, and checks that they are seats of the match.
-    fn seats(&self, at: usize, column: &'static str) -> Result<SeatSet, RowDefect> {
-        let bits: u8 = self.get(at, column)?;
+    fn seats(&self, at: usize) -> Result<SeatSet, RowDefect> {
+        let bits: u8 = self.get(at)?;
         match u32::from(bits) >> self.seats {
             0 => Ok(seats(bits)),
-            _ => Err(RowDefect::Seats { column, seats: self.seats, bits }),
+            _ => Err(RowDefect::Seats { column: self.name(at), seats: self.seats, bits }),
         }
     }
 
     /// A list with a value for each seat; `None` if the column is null.
-    fn list<T: serde::de::DeserializeOwned>(
-        &self,
-        at: usize,
-        column: &'static str,
-    ) -> Result<Option<Vec<T>>, RowDefect> {
-        let Some(text) = self.get::<Option<String>>(at, column)? else { return Ok(None) };
+    fn list<T: serde::de::DeserializeOwned>(&self, at: usize) -> Result<Option<Vec<T>>, RowDefect> {
+        let Some(text) = self.get::<Option<String>>(at)? else { return Ok(None) };
         match serde_json::from_str::<Vec<T>>(&text) {
             Ok(list) if list.len() == self.seats => Ok(Some(list)),
-            Ok(_) => Err(RowDefect::Length { column, seats: self.seats, text }),
-            Err(error) => Err(RowDefect::Json { column, error: error.to_string(), text }),
+            Ok(_) => Err(RowDefect::Length { column: self.name(at), seats: self.seats, text }),
+            Err(error) => Err(RowDefect::Json { column: self.name(at), error: error.to_string(), text }),
         }
     }
 
-    fn full_list<T: serde::de::DeserializeOwned>(
-        &self,
-        at: usize,
-        column: &'static str,
-    ) -> Result<Vec<T>, RowDefect> {
-        self.list(at, column)?.ok_or(RowDefect::Missing(column))
+    fn full_list<T: serde::de::DeserializeOwned>(&self, at: usize) -> Result<Vec<T>, RowDefect> {
+        self.list(at)?.ok_or_else(|| RowDefect::Missing(self.name(at)))
     }
 
     /// A number that must not be negative.
-    fn count(&self, at: usize, column: &'static str) -> Result<u64, RowDefect> {
-        let number: i64 = self.get(at, column)?;
-        u64::try_from(number).map_err(|_| RowDefect::Value { column, value: number.to_string() })
+    fn count(&self, at: usize) -> Result<u64, RowDefect> {
+        let number: i64 = self.get(at)?;
+        u64::try_from(number)
+            .map_err(|_| RowDefect::Value { column: self.name(at), value: number.to_string() })
     }
 }
 
 fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow, RowDefect> {
     let columns = RowColumns { row, seats: seating.seats() };
-    let ranks: Option<Vec<u8>> = columns.list(4, "ranks")?;
+    let ranks: Option<Vec<u8>> = columns.list(column::ranks)?;
     let mut read = MatchRow {
         id,
-        set: columns.get(2, "set")?,
-        lineup: columns.full_list(3, "lineup")?,
+        set: columns.get(column::set)?,
+        lineup: columns.full_list(column::lineup)?,
         ranks,
-        faulted: columns.seats(5, "faulted")?,
-        forfeited: columns.seats(6, "forfeited")?,
-        ended_by: columns.get(7, "ended_by")?,
-        reason: columns.get(8, "reason")?,
+        faulted: columns.seats(column::faulted)?,
+        forfeited: columns.seats(column::forfeited)?,
+        ended_by: columns.get(column::ended_by)?,
+        reason: columns.get(column::reason)?,
         scores: None,
-        amounts: columns.list(22, "amounts")?,
+        amounts: columns.list(column::amounts)?,
         faults: Vec::new(),
         decisions: 0,
         duration_us: 0,
@@ -398,28 +420,28 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
         worker: None,
         moves: None,
     };
-    if columns.get::<Option<i64>>(17, "number")?.is_none() {
+    if columns.get::<Option<String>>(column::faults)?.is_none() {
         // An attempt that was cut off has no details.
         return Ok(read);
     }
-    read.scores = columns.list(9, "scores")?;
-    read.faults = columns.full_list(10, "faults")?;
-    read.decisions = columns.get(11, "decisions")?;
-    read.duration_us = columns.count(12, "duration_us")?;
-    read.lag_ms = columns.count(13, "lag_ms")?;
-    read.cpu_ms = columns.full_list(14, "cpu_ms")?;
-    read.record = columns.get(15, "record")?;
-    read.seal = columns.get(16, "seal")?;
-    let began_at: Option<String> = columns.get(18, "began_at")?;
-    read.worker = columns.get(19, "worker")?;
-    let [opening, all]: [Option<i64>; 2] = [columns.get(20, "opening")?, columns.get(21, "moves")?];
+    read.scores = columns.list(column::scores)?;
+    read.faults = columns.full_list(column::faults)?;
+    read.decisions = columns.get(column::decisions)?;
+    read.duration_us = columns.count(column::duration_us)?;
+    read.lag_ms = columns.count(column::lag_ms)?;
+    read.cpu_ms = columns.full_list(column::cpu_ms)?;
+    read.record = columns.get(column::record)?;
+    read.seal = columns.get(column::seal)?;
+    let began_at: Option<String> = columns.get(column::began_at)?;
+    read.worker = columns.get(column::worker)?;
+    let [opening, all]: [Option<i64>; 2] = [columns.get(column::opening)?, columns.get(column::moves)?];
     let moves = opening.zip(all).map(|(opening, all)| [opening, all].map(i64::cast_unsigned));
     read.moves = moves.map(|[opening, all]| MatchMoves { opening, all });
     let time =
         |text: String| humantime::parse_rfc3339(&text).map_err(|error| RowDefect::Time { text, error });
     read.began_at = began_at.map(time).transpose()?;
     if read.record.as_deref().is_some_and(|record| record != format!("{id}.jsonl")) {
-        return Err(RowDefect::OtherRecord { value: shown(row, 15), id });
+        return Err(RowDefect::OtherRecord { value: shown(row, column::record), id });
     }
     Ok(read)
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::match_kind::{MatchKind, match_id};
-use crate::rows::{json, parsed_column};
+use crate::rows::{json, parsed_column, result};
 use crate::stored_words;
 use crate::time::utc;
 
@@ -345,11 +345,7 @@ pub(crate) fn replayed(db: &Connection) -> rusqlite::Result<BTreeMap<u32, u32>> 
 }
 
 /// Whether a row, by number and attempt, was replaced by a replay.
-pub(crate) fn is_replayed(
-    replayed: &BTreeMap<u32, u32>,
-    row: &Row<'_>,
-    columns: [usize; 2],
-) -> rusqlite::Result<bool> {
-    let (number, attempt): (u32, u32) = (row.get(columns[0])?, row.get(columns[1])?);
+pub(crate) fn is_replayed(replayed: &BTreeMap<u32, u32>, row: &Row<'_>) -> rusqlite::Result<bool> {
+    let (number, attempt): (u32, u32) = (row.get(result::number)?, row.get(result::attempt)?);
     Ok(replayed.get(&number).is_some_and(|&last| attempt <= last))
 }
