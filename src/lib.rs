@@ -29,6 +29,7 @@
 //! * `transport`: non-blocking streams, TLS, line framing
 //! * `bot`: bot processes
 //! * `program`: games whose rules are programs in any language
+//! * `client`: the seat of a player in the process of the referee
 //! * `driver`: one lane: the matches and streams of one thread
 //! * `sources`: where bots come from: processes and connections
 //! * `runner`: many matches on many lanes
@@ -59,7 +60,7 @@ pub use referee_bots as bot;
 #[cfg(feature = "shell")]
 pub use referee_check as check;
 #[cfg(feature = "shell")]
-pub use referee_engine::{driver, runner, sources};
+pub use referee_engine::{client, driver, runner, sources};
 #[cfg(feature = "shell")]
 pub use referee_files as files;
 pub use referee_game as game;

@@ -176,7 +176,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             leg: Leg::Only,
             open_id: None,
             auto_ready: false,
-            watched: false,
+            watched: None,
         };
         let chooser = run.seed.match_key(rules.meta().id, "random moves", &[""; 0]).fallback();
         let bots = players.iter().map(|player| player.seat).collect();

@@ -35,6 +35,7 @@ mod games;
 mod guide;
 mod hostile;
 mod human;
+mod human_web;
 mod imagine;
 mod init;
 mod interrupt;

@@ -221,7 +221,7 @@ impl<'a> Context<'a> {
             leg: Leg::Only,
             open_id: None,
             auto_ready: false,
-            watched: false,
+            watched: None,
         };
         let run = Run { seed, terms };
         let chooser = seed.match_key(rules.meta().id, "check", &[""; 0]).fallback();

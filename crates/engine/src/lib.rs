@@ -52,6 +52,7 @@
 //! # }
 //! ```
 
+pub mod client;
 pub mod driver;
 pub mod runner;
 pub mod sources;

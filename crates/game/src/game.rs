@@ -348,6 +348,14 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
         Scene::of_text(&Drawn(self, viewer).to_string())
     }
 
+    /// Returns the places of a legal move on the board: the ids of shapes of the seat's [`Game::scene`], in the order in which a
+    /// person points at them, such as the square of a piece and its destination. Moves with the same places are told apart
+    /// by their texts. By default a move has none, and is chosen from a list.
+    fn places(&self, seat: Seat, mv: Self::Move) -> Vec<String> {
+        let _ = (seat, mv);
+        Vec::new()
+    }
+
     /// Appends the text of a move, identical to its `Display`. A game with many short moves can override this to
     /// bypass the formatter.
     fn write_move(mv: Self::Move, out: &mut String) {

@@ -209,4 +209,6 @@ pub enum BadScene {
     Length { units: f64 },
     #[error("shape `{id}`: {what}")]
     Shape { id: String, what: Box<BadScene> },
+    #[error("`places` of the move `{text}`: there is no shape `{id}`")]
+    Place { text: String, id: String },
 }

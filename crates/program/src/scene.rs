@@ -1,6 +1,6 @@
 //! Scenes in answers.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use referee_game::printable::printable;
 use referee_game::scene::{Depth, Form, Part, Scene, Shape, TEXT_SEATS, Tone};
@@ -23,7 +23,12 @@ struct SceneAnswer {
     shapes: Vec<ShapeAnswer>,
     #[serde(default)]
     words: Vec<String>,
+    #[serde(default)]
+    places: MovePlaces,
 }
+
+/// The ids of the shapes of moves, by their texts.
+pub(crate) type MovePlaces = BTreeMap<String, Vec<String>>;
 
 #[derive(Debug, Deserialize)]
 struct ShapeAnswer {
@@ -111,8 +116,8 @@ fn length(units: f64) -> Result<i16, BadScene> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn read(scene: &str) -> Result<Scene, BadScene> {
-    let SceneAnswer { width, height, seats, shapes, words } = serde_json::from_str(scene)?;
+pub(crate) fn read(scene: &str) -> Result<(Scene, MovePlaces), BadScene> {
+    let SceneAnswer { width, height, seats, shapes, words, places } = serde_json::from_str(scene)?;
     if [width, height].iter().any(|side| !(1..=Scene::MOST_UNITS).contains(side)) {
         return Err(BadScene::Size { width, height });
     }
@@ -143,7 +148,13 @@ pub(crate) fn read(scene: &str) -> Result<Scene, BadScene> {
     for line in words {
         scene.say(printable(&line));
     }
-    Ok(scene)
+    for (text, places) in &places {
+        if let Some(id) = places.iter().find(|id| !ids.contains(*id)) {
+            let [text, id] = [text, id].map(|text| printable(text).into_owned());
+            return Err(BadScene::Place { text, id });
+        }
+    }
+    Ok((scene, places))
 }
 
 fn read_shape(shape: ShapeAnswer) -> Result<Shape, BadScene> {
@@ -186,6 +197,10 @@ mod tests {
     use super::*;
 
     fn scene(shapes: &str) -> Result<Scene, BadScene> {
+        Ok(read_scene(shapes)?.0)
+    }
+
+    fn read_scene(shapes: &str) -> Result<(Scene, MovePlaces), BadScene> {
         read(&format!(
             r#"{{"width":100,"height":50,"seats":["red","yellow"],"shapes":[{shapes}],"words":["red to move"]}}"#
         ))

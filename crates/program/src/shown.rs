@@ -5,7 +5,8 @@ use referee_game::excerpt::excerpt;
 use referee_game::printable::printable_lines;
 
 use crate::answer::{ShowAnswer, read_view};
-use crate::{BadAnswer, BadScene, MOST_SCENE, MOST_TEXT, scene};
+use crate::scene::{self, MovePlaces};
+use crate::{BadAnswer, BadScene, MOST_SCENE, MOST_TEXT};
 
 /// How many characters of the words or of the view are shown in place of a board.
 const DERIVED: usize = 4000;
@@ -18,6 +19,8 @@ pub(crate) struct Shown {
     /// Ends with a line break.
     pub(crate) text: String,
     pub(crate) scene: Scene,
+    /// The places of moves.
+    pub(crate) places: MovePlaces,
 }
 
 /// Reads and checks the answer to `show`. What it leaves out is made from the rest.
@@ -31,7 +34,7 @@ pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
         ..=MOST_SCENE => scene::read(scene.get()),
         bytes => Err(BadScene::Long { bytes }),
     });
-    let scene = scene.transpose()?;
+    let (scene, places) = scene.transpose()?.unzip();
     let words = || {
         let words = scene.as_ref().map(|scene| scene.words.join("\n"));
         words.filter(|words| !words.is_empty())
@@ -49,7 +52,7 @@ pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
     if scene.words.is_empty() {
         text.lines().filter(|line| !line.trim().is_empty()).for_each(|line| scene.say(line));
     }
-    Ok(Shown { view: view.get().to_owned(), text, scene })
+    Ok(Shown { view: view.get().to_owned(), text, scene, places: places.unwrap_or_default() })
 }
 
 #[cfg(test)]

@@ -350,6 +350,13 @@ impl Table for ProgramTable {
             Err(failed) => Scene::of_text(&printable(&failed.to_string())),
         })
     }
+
+    fn places(&self, decision: &OpenDecision, seat: Seat, index: usize) -> Vec<String> {
+        let text = &self.legal(decision, seat)[index];
+        self.shown(Viewer::Seat(seat), |shown| {
+            shown.ok().and_then(|shown| shown.places.get(text)).cloned().unwrap_or_default()
+        })
+    }
 }
 
 #[cfg(test)]

@@ -69,6 +69,7 @@ pub(super) struct BoardDelays {
 pub(super) struct LiveBoard {
     header: Arc<LiveHeader>,
     head: ReplayHead,
+    viewer: Viewer,
     replay: LiveReplay,
     /// From number `first` on.
     steps: VecDeque<BoardStep>,
@@ -86,14 +87,20 @@ pub(super) struct LiveBoard {
 }
 
 impl LiveBoard {
-    /// A board with the first position.
-    pub(super) fn new(header: Arc<LiveHeader>, delays: BoardDelays, step: &LiveStep) -> LiveBoard {
-        let first = step.table.scene(Viewer::Public);
+    /// A board with the first position, as this viewer sees it.
+    pub(super) fn new(
+        header: Arc<LiveHeader>,
+        viewer: Viewer,
+        delays: BoardDelays,
+        step: &LiveStep,
+    ) -> LiveBoard {
+        let first = step.table.scene(viewer);
         let head = ReplayHead::live(&header.id, header.game.title, &header.seats, &first);
         let mut board = LiveBoard {
             header,
             head,
-            replay: LiveReplay::new(0, step.faults.clone()),
+            viewer,
+            replay: LiveReplay::new(viewer, 0, step.faults.clone()),
             steps: VecDeque::new(),
             first: 0,
             shown: 0,
@@ -121,7 +128,7 @@ impl LiveBoard {
             self.first += self.steps.len() as u64;
             self.steps.clear();
             (self.bytes, self.shown) = (0, 0);
-            self.replay = LiveReplay::new(self.replay.moves(), step.faults.clone());
+            self.replay = LiveReplay::new(self.viewer, self.replay.moves(), step.faults.clone());
         }
         let mut frame =
             self.replay.step(&self.header.seats, &*step.table, &step.events, &step.faults, &step.banks_ms);

@@ -2,9 +2,10 @@
 
 use axum::extract::Request;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 
 use crate::api::refused;
@@ -51,4 +52,34 @@ pub(super) fn protect(response: &mut Response) {
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     let same_origin = HeaderValue::from_static("same-origin");
     headers.entry(HeaderName::from_static("cross-origin-resource-policy")).or_insert(same_origin);
+}
+
+/// Whether a browser says that a page of another site sends the request.
+pub(super) fn is_cross_site(headers: &HeaderMap, url: Option<&str>) -> bool {
+    origin_of(headers, url) == RequestOrigin::Other
+}
+
+/// Where a request comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequestOrigin {
+    /// A page of this server.
+    Own,
+    /// A page of another site.
+    Other,
+    /// No browser says so.
+    Unknown,
+}
+
+/// Where a browser says that a request comes from. `url`: where a proxy publishes the pages.
+pub(super) fn origin_of(headers: &HeaderMap, url: Option<&str>) -> RequestOrigin {
+    let of = |is_own: bool| if is_own { RequestOrigin::Own } else { RequestOrigin::Other };
+    if let Some(site) = headers.get("sec-fetch-site") {
+        return of(site == "same-origin" || site == "none");
+    }
+    let Some(origin) = headers.get(ORIGIN) else { return RequestOrigin::Unknown };
+    let Ok(origin) = origin.to_str() else { return RequestOrigin::Other };
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let is_of_host = origin.split_once("://").is_some_and(|(_, origin)| host == Some(origin));
+    let of_url = url.and_then(|url| url.strip_prefix(origin));
+    of(is_of_host || of_url.is_some_and(|path| path.is_empty() || path.starts_with('/')))
 }

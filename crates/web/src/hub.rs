@@ -54,7 +54,8 @@ impl LiveEntry {
         match &self.board {
             Some(board) => board.lock().unwrap_or_else(PoisonError::into_inner).add(step),
             None => {
-                self.board = Some(Arc::new(Mutex::new(LiveBoard::new(self.header.clone(), delays, step))));
+                let board = LiveBoard::new(self.header.clone(), Viewer::Public, delays, step);
+                self.board = Some(Arc::new(Mutex::new(board)));
             }
         }
     }

@@ -34,6 +34,7 @@ mod metrics;
 mod notices;
 mod owners;
 mod pages;
+mod person;
 mod previews;
 mod seasons;
 mod serve;
@@ -60,7 +61,7 @@ use crate::hub::Hub;
 use crate::serve::{TrustedProxies, is_among};
 use referee_engine::runner::{LiveFeed, LiveReceiver, Unsealed, live_feed};
 use referee_game::Catalog;
-use referee_game::Meta;
+use referee_game::{Meta, Viewer};
 use referee_match::record::PublishedInfo;
 use referee_report::page::PublicUrl;
 use referee_results::FinishedMatch;
@@ -75,6 +76,7 @@ pub use owners::{
     ArrivingSubmission, OwnersLadder, OwnersOptions, OwnersReload, OwnersServer, SignUp, SignUpMode,
     SubmissionIntake,
 };
+pub use person::PersonServer;
 pub use seasons::{SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings};
 
 /// How a run is watched.
@@ -154,7 +156,7 @@ impl WatchServer {
             PublishedInfo::Delayed { moves } => Some(moves),
             PublishedInfo::Never | PublishedInfo::After => None,
         };
-        let (feed, events) = live_feed(info_delay.is_some());
+        let (feed, events) = live_feed(Viewer::Public, info_delay.is_some());
         let (is_over, over) = watch::channel(false);
         let mut run = [0; 4];
         getrandom::fill(&mut run)?;

@@ -66,11 +66,11 @@ impl Page {
     /// that a proxy can serve the pages under any path. The policy allows its scripts, its style and requests to the same
     /// server.
     fn new(root: &'static str, body: &str, scripts: &[&str]) -> Page {
-        Page::about("run", root, body, scripts)
+        Page::about(Some("run"), root, body, scripts)
     }
 
-    /// A page like [`Page::new`], whose data is at this path of the API.
-    pub(super) fn about(data: &str, root: &'static str, body: &str, scripts: &[&str]) -> Page {
+    /// A page like [`Page::new`], whose data is at this path of the API, if others may have it.
+    pub(super) fn about(data: Option<&str>, root: &'static str, body: &str, scripts: &[&str]) -> Page {
         let style = page::style();
         let hashes: Vec<String> = scripts.iter().map(|script| hash_of(script)).collect();
         let hashes = if scripts.is_empty() { vec!["'none'".to_owned()] } else { hashes };
@@ -80,13 +80,15 @@ impl Page {
             hashes.join(" "),
             hash_of(&style)
         );
+        let also = data.map_or(String::new(), |data| {
+            format!(" What it shows is JSON, too: <a href=\"{root}api/v1/{data}\">api/v1/{data}</a>.")
+        });
         let noscript = match scripts {
             [] => String::new(),
-            _ => format!(
-                "<noscript><p class=\"notice\">This page needs JavaScript. What it shows is JSON, too: \
-                 <a href=\"{root}api/v1/{data}\">api/v1/{data}</a>.</p></noscript>\n"
-            ),
+            _ => format!("<noscript><p class=\"notice\">This page needs JavaScript.{also}</p></noscript>\n"),
         };
+        let link =
+            data.map_or(String::new(), |data| format!("<a href=\"{root}api/v1/{data}\">Data as JSON</a>"));
         let scripts: String = scripts.iter().map(|script| format!("<script>{script}</script>\n")).collect();
         let before = format!(
             "<!DOCTYPE html>\n<html lang=\"en\" data-root=\"{root}\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -102,7 +104,7 @@ impl Page {
              <main id=\"main\" class=\"wrap\" tabindex=\"-1\">\n\
              {noscript}{body}</main>\n\
              <footer><div class=\"wrap\"><span>Every result can be verified from its record.</span>\
-             <a href=\"{root}api/v1/{data}\">Data as JSON</a><span>Times are UTC</span></div></footer>\n\
+             {link}<span>Times are UTC</span></div></footer>\n\
              {scripts}</body>\n</html>\n"
         );
         Page { root, parts: [before, between, after], policy }

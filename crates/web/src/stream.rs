@@ -180,17 +180,28 @@ impl<S: EventFeed> Streaming<S> {
     }
 }
 
-/// The response that streams the events after the one of this number.
+/// The response that streams the events of a run after the one of this number.
 pub(super) fn respond(hub: &Hub, source: impl EventFeed, after: Option<u64>) -> Response {
+    respond_until(hub.closes(), hub.run(), &hub.metrics().streams, source, after)
+}
+
+/// The response that streams events after the one of this number until the server closes.
+pub(super) fn respond_until(
+    closes: Closes,
+    run: &str,
+    streams: &OpenCount,
+    source: impl EventFeed,
+    after: Option<u64>,
+) -> Response {
     let streaming = Streaming {
         source,
-        run: hub.run().to_owned(),
+        run: run.to_owned(),
         after,
         is_first: true,
         is_over: false,
-        closes: hub.closes(),
-        streams: hub.metrics().streams.clone(),
-        _gauge: hub.metrics().streams.enter(),
+        closes,
+        streams: streams.clone(),
+        _gauge: streams.enter(),
     };
     let body = Body::from_stream(stream::unfold(streaming, Streaming::next));
     // nginx would hold the events back until its buffer is full.

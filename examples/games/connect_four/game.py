@@ -63,7 +63,15 @@ def show(state, **_):
     return {
         "view": state,
         "text": "\n".join([*lines, " ".join(letters), words]) + "\n",
-        "scene": {"width": 100 * len(columns), "height": 100 * rows + 60, "seats": NAMES, "shapes": shapes(columns, rows), "words": [words]},
+        "scene": {
+            "width": 100 * len(columns),
+            "height": 100 * rows + 60,
+            "seats": NAMES,
+            "shapes": shapes(columns, rows),
+            "words": [words],
+            # Where a person clicks to drop a disc.
+            "places": {letter: [f"column {letter}"] for letter in letters},
+        },
     }
 
 
@@ -73,6 +81,9 @@ def shapes(columns, rows):
     found = [{"id": "board", "layer": "board", "at": [0, 0], "parts": board}]
     for column, discs in enumerate(columns):
         letter = chr(ord("a") + column)
+        # Without a fill it is not seen.
+        whole = {"form": "rect", "at": [-50, 0], "width": 100, "height": height, "radius": 20}
+        found.append({"id": f"column {letter}", "layer": "board", "at": [100 * column + 50, 0], "parts": [whole]})
         label = {"form": "text", "at": [0, 0], "size": 40, "text": letter, "fill": "faint"}
         found.append({"id": f"label {letter}", "layer": "board", "at": [100 * column + 50, height + 35], "parts": [label]})
         for row in range(rows):

@@ -81,7 +81,9 @@ function scene(state) {
     text(`column ${letter(row)}`, [x(row, -1), y(-1)], letter(row));
   });
   const [width, height] = [x(size, size - 1), y(size - 1) + across];
-  return { width, height, seats: NAMES, shapes, words: [words(state)] };
+  // Where a person clicks to put a stone.
+  const places = Object.fromEntries(legal(state).filter((move) => move !== "swap").map((move) => [move, [`cell ${move}`]]));
+  return { width, height, seats: NAMES, shapes, words: [words(state)], places };
 }
 
 run({

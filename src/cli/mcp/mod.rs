@@ -3,8 +3,6 @@
 #[cfg(feature = "mcp")]
 mod play;
 #[cfg(feature = "mcp")]
-mod seat;
-#[cfg(feature = "mcp")]
 mod server;
 
 use clap::Args as ClapArgs;

@@ -5,12 +5,12 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use crate::cli::bots::with_bots;
-use crate::cli::mcp::seat::AgentSeat;
 use crate::cli::mcp::server::SeatServer;
 use crate::cli::screen::stderr_line;
 use crate::cli::seat::{SeatMatch, SeatOptions};
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
+use crate::client::SeatClient;
 use crate::game::Catalog;
 use crate::report::{evidence_lines, result_line};
 use crate::results::Evidence;
@@ -18,7 +18,7 @@ use crate::runs::play::{PlayEvent, PlayResult};
 
 pub(super) fn run(options: SeatOptions, catalog: &Catalog) -> Result<Exit, Failure> {
     let SeatMatch { rules, socket, play, .. } = options.open(catalog, "agent", "the agent")?;
-    let seat = Arc::new(AgentSeat::default());
+    let seat = Arc::new(SeatClient::new("agent"));
     let listener = socket.listener().map_err(Failure::cannot_run)?;
     let player = Arc::clone(&seat);
     thread::spawn(move || {

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::cli::mcp::seat::{AgentSeat, SeatError};
+use crate::client::{SeatClient, SeatError};
 
 /// How long `wait_for_turn` waits by default, and at most, in seconds. Many clients give up on a tool after 60 s.
 const WAIT: u64 = 30;
@@ -29,11 +29,11 @@ const INSTRUCTIONS: &str = "You play one match of a board game. Call `rules` onc
 /// Serves the tools.
 pub(super) struct SeatServer {
     rules: &'static str,
-    seat: Arc<AgentSeat>,
+    seat: Arc<SeatClient>,
 }
 
 impl SeatServer {
-    pub(super) fn new(rules: &'static str, seat: Arc<AgentSeat>) -> SeatServer {
+    pub(super) fn new(rules: &'static str, seat: Arc<SeatClient>) -> SeatServer {
         SeatServer { rules, seat }
     }
 

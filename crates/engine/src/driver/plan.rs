@@ -121,8 +121,8 @@ pub struct MatchPlan<'a> {
     pub open_id: Option<String>,
     /// Whether `ready` is not needed; then there are no nonces.
     pub auto_ready: bool,
-    /// Whether it has a spectator.
-    pub watched: bool,
+    /// Its spectator, if it has one.
+    pub watched: Option<Viewer>,
 }
 
 impl<'a> MatchPlan<'a> {
@@ -146,7 +146,7 @@ impl<'a> MatchPlan<'a> {
             leg: Leg::Only,
             open_id: None,
             auto_ready: false,
-            watched: false,
+            watched: None,
         }
     }
 }
@@ -221,7 +221,7 @@ impl Run {
                 open_id: plan.open_id,
                 wants,
                 trust_outages: terms.trust_outages,
-                watched: plan.watched.then_some(Viewer::Public),
+                watched: plan.watched,
                 rules_failure: None,
             },
             table,
@@ -236,7 +236,7 @@ pub(crate) fn match_of_checkers(clock: Option<Clock>, watched: bool) -> (Setup, 
     let seats = vec![PlannedSeat::new("bot".to_owned(), 5000); 2];
     let options = rules.default_options();
     let plan = MatchPlan::new(rules, &options, Seating::new(2, 2), seats);
-    let plan = MatchPlan { auto_ready: true, watched, ..plan };
+    let plan = MatchPlan { auto_ready: true, watched: watched.then_some(Viewer::Public), ..plan };
     let terms = Terms { clock, ..Terms::default() };
     Run { seed: Seed([1; 32]), terms }.set_up(&terms, plan).unwrap()
 }

@@ -377,7 +377,7 @@ impl HostServer {
             leg: Leg::Only,
             open_id: open.id,
             auto_ready: open.auto_ready,
-            watched: false,
+            watched: None,
         };
         let (setup, table) = self.host.run.set_up(&terms, plan)?;
         self.lane.open(setup, table, vec![Ok(self.session); seating.seats()]);

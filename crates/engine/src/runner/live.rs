@@ -8,8 +8,8 @@ use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use referee_game::Meta;
 use referee_game::erased::{Rules, Table};
+use referee_game::{Meta, Viewer};
 use referee_match::{Faults, GivenInfo, Match};
 use tokio::sync::mpsc;
 
@@ -46,12 +46,12 @@ pub enum Visibility {
     Crowded,
 }
 
-/// A public position and what led to it.
+/// A position and what led to it.
 #[derive(Debug)]
 pub struct LiveStep {
-    /// The position. Spectators get its public view.
+    /// The position. The receiver shows what the viewer of the feed may see.
     pub table: Box<dyn Table>,
-    /// The events as the public sees them, one JSON object per line.
+    /// The events as the viewer of the feed sees them, one JSON object per line.
     pub events: Vec<u8>,
     /// What bots said of their searches since the step before. Empty unless the feed passes it on, and in games with hidden
     /// information, since it may tell secrets.
@@ -133,6 +133,8 @@ pub struct LiveFeed {
     wake: mpsc::Sender<()>,
     /// The number of matches in progress whose positions are passed on.
     boards: Arc<AtomicUsize>,
+    /// Who sees the events.
+    viewer: Viewer,
     /// Whether what bots say of their searches is passed on.
     has_infos: bool,
 }
@@ -144,12 +146,13 @@ pub struct LiveReceiver {
     wake: mpsc::Receiver<()>,
 }
 
-/// A feed and its receiver. `has_infos`: whether what bots say of their searches is passed on.
-pub fn live_feed(has_infos: bool) -> (LiveFeed, LiveReceiver) {
+/// A feed of events as this viewer sees them, and its receiver. `has_infos`: whether what bots say of their searches is passed
+/// on.
+pub fn live_feed(viewer: Viewer, has_infos: bool) -> (LiveFeed, LiveReceiver) {
     let (wake, woken) = mpsc::channel(1);
     let backlog = Arc::<Mutex<LiveBacklog>>::default();
     let receiver = LiveReceiver { backlog: backlog.clone(), wake: woken };
-    (LiveFeed { backlog, wake, boards: Arc::default(), has_infos }, receiver)
+    (LiveFeed { backlog, wake, boards: Arc::default(), viewer, has_infos }, receiver)
 }
 
 impl LiveReceiver {
@@ -191,6 +194,11 @@ impl LiveFeed {
         // If it is full, the receiver is about to take everything. If it is closed, the server has failed, and the run
         // continues.
         let _ = self.wake.try_send(());
+    }
+
+    /// Who sees the events.
+    pub(super) fn viewer(&self) -> Viewer {
+        self.viewer
     }
 
     /// What spectators will see of a match.
@@ -266,7 +274,7 @@ fn step(play: &Match, events: Vec<u8>, infos: Vec<GivenInfo>) -> LiveStep {
 #[cfg(test)]
 mod tests {
     use referee_game::clock::Tick;
-    use referee_game::{Seat, Turn, Viewer};
+    use referee_game::{Seat, Turn};
     use referee_match::{Event, Leg, Opening, Stamp};
     use referee_protocol::referee::{Clock, Reveal};
     use referee_stats::Cause;
@@ -341,7 +349,7 @@ mod tests {
 
     #[test]
     fn positions_beyond_those_that_may_wait_are_merged() {
-        let (feed, queue) = live_feed(false);
+        let (feed, queue) = live_feed(Viewer::Public, false);
         let (mut play, mut played) = (checkers(), Vec::new());
         let mut live = feed.open(&play, Visibility::Live);
         assert_eq!(received(&queue).len(), 1);
@@ -380,7 +388,7 @@ mod tests {
     #[test]
     fn results_pass_while_the_receiver_does_nothing_and_records_are_left_out() {
         const MATCHES: usize = 5000;
-        let (feed, queue) = live_feed(false);
+        let (feed, queue) = live_feed(Viewer::Public, false);
         for number in 0..MATCHES {
             feed.end(ended(number));
         }

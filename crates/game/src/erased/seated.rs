@@ -290,4 +290,8 @@ impl<G: Game> Table for SeatedTable<G> {
     fn scene(&self, viewer: Viewer) -> Scene {
         self.position.scene(viewer)
     }
+
+    fn places(&self, decision: &OpenDecision, seat: Seat, index: usize) -> Vec<String> {
+        self.position.places(seat, self.legal(decision, seat).moves[index].1)
+    }
 }

@@ -121,6 +121,10 @@ pub trait Table: Debug + Send {
     /// so.
     fn scene(&self, viewer: Viewer) -> Scene;
 
+    /// Returns the places of a legal move: the ids of shapes of the seat's scene, in the order in which a person points at
+    /// them. Empty if the move has none, or if the rules fail.
+    fn places(&self, decision: &OpenDecision, seat: Seat, index: usize) -> Vec<String>;
+
     /// Whether what is asked of it may wait for another process.
     fn waits(&self) -> bool {
         false

@@ -71,6 +71,7 @@ macro_rules! battery {
             scenes_have_unique_ids_and_lie_within_their_bounds,
             scenes_of_a_match_share_size_and_seats,
             scenes_reveal_no_more_than_the_view,
+            moves_have_places_of_the_scene_in_order,
         }
         #[cfg(feature = "schema")]
         mod schemas {

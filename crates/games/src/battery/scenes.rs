@@ -95,3 +95,18 @@ pub(crate) fn scenes_reveal_no_more_than_the_view<G: Imagine>() {
     assert!(count >= SCENES, "only {count} positions");
     assert_eq!(differed, G::META.hidden, "the scene of the omniscient viewer shows the secrets");
 }
+
+pub(crate) fn moves_have_places_of_the_scene_in_order<G: Game>() {
+    sample::<G>(is_decision, |_, position| {
+        let Turn::Decide(seats) = position.turn() else { return };
+        for seat in seats.iter() {
+            let scene = position.scene(Viewer::Seat(seat));
+            let ids: BTreeSet<&str> = scene.all().map(|shape| &*shape.id).collect();
+            for mv in legal(position, seat) {
+                let places = position.places(seat, mv);
+                let are_shown = places.iter().all(|place| ids.contains(&**place));
+                assert!(are_shown, "{places:?} of {mv} are not all in the scene of {position:?}");
+            }
+        }
+    });
+}

@@ -200,6 +200,10 @@ impl Game for Checkers {
         scene::scene(self)
     }
 
+    fn places(&self, _: Seat, mv: Move) -> Vec<String> {
+        mv.squares().map(|square| format!("square-{square}")).collect()
+    }
+
     fn write_move(mv: Move, out: &mut String) {
         mv.spell(|byte| out.push(char::from(byte)));
     }

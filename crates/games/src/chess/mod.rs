@@ -357,6 +357,10 @@ impl Game for Chess {
         scene::scene(self)
     }
 
+    fn places(&self, _: Seat, mv: Move) -> Vec<String> {
+        mv.squares().map(|square| format!("square-{square}")).into()
+    }
+
     fn write_move(mv: Move, out: &mut String) {
         mv.spell(|byte| out.push(char::from(byte)));
     }

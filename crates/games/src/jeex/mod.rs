@@ -189,6 +189,15 @@ impl Game for Jeex {
     fn scene(&self, _: Viewer) -> Scene {
         scene::scene(self)
     }
+
+    fn places(&self, _: Seat, mv: Move) -> Vec<String> {
+        let fields = match mv {
+            Move::Place { at, .. } | Move::Rotate { at, .. } => vec![at],
+            Move::Capture { from, to } => vec![from, to],
+            Move::Claim => Vec::new(),
+        };
+        fields.iter().map(|field| format!("field-{field}")).collect()
+    }
 }
 
 impl Imagine for Jeex {

@@ -166,6 +166,10 @@ impl Game for Keezen {
     fn scene(&self, viewer: Viewer) -> Scene {
         scene::scene(self, viewer)
     }
+
+    fn places(&self, seat: Seat, mv: Move) -> Vec<String> {
+        scene::places(self, seat, mv)
+    }
 }
 
 impl Chance for Keezen {

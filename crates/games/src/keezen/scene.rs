@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::Keezen;
 use super::board::{Board, PAWNS, Square};
 use super::cards::Rank;
+use super::moves::Move;
 use super::position::Position;
 use referee_game::scene::{Depth, Part, Shape, Tone};
 use referee_game::{Game, MAX_SEATS, Scene, Seat, Turn, Viewer};
@@ -155,7 +156,7 @@ fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
         ground.push(
             Shape::new(Depth::Board, square.to_string(), plan.square(board, square))
                 .with(Part::disc(radius).fill(Tone::Light).line(line.0, line.1))
-                .with(Part::text(plan.gap / 3, number.to_string()).fill(Tone::Faint)),
+                .with(Part::text(plan.gap / 3, number.to_string()).fill(Tone::Black)),
         );
     }
     for (seat, number) in board.all().flat_map(|seat| (0..PAWNS as u8).map(move |number| (seat, number))) {
@@ -257,6 +258,24 @@ fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
         let outline = Part::rect(plan.card + 8, plan.card_height() + 8, 11).line(Tone::Gold, 6);
         scene.add(Shape::new(Depth::Mark, "last-card", place(last % TOP_OF_PILE)).with(outline));
     }
+}
+
+/// The card of a move, and its pawns.
+pub(super) fn places(game: &Keezen, seat: Seat, mv: Move) -> Vec<String> {
+    let board = game.position.board();
+    let pawns = match mv {
+        Move::Enter { partner, .. } => {
+            let owner = partner.unwrap_or(seat);
+            let in_base = board.pawns(owner).filter(Option::is_none).count();
+            vec![format!("base-{owner}-{}", in_base.saturating_sub(1))]
+        }
+        Move::Go { pawn, .. } => vec![pawn.to_string()],
+        Move::Split { first, second, .. } => vec![first.to_string(), second.to_string()],
+        Move::Swap { own, other } => [own, other].map(|square| Square::Track(square).to_string()).into(),
+    };
+    let mut places = vec![format!("card-{seat}-{}-0", mv.card())];
+    places.extend(pawns);
+    places
 }
 
 pub(super) fn scene(game: &Keezen, viewer: Viewer) -> Scene {

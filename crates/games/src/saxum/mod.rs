@@ -204,6 +204,10 @@ impl Game for Saxum {
     fn scene(&self, _: Viewer) -> Scene {
         scene::scene(self)
     }
+
+    fn places(&self, _: Seat, mv: Move) -> Vec<String> {
+        vec![scene::place(mv)]
+    }
 }
 
 impl Chance for Saxum {

@@ -2,6 +2,7 @@
 
 use super::Saxum;
 use super::board::{Field, SIDE, STONES};
+use super::moves::Move;
 use super::position::{INSURANCE, Position};
 use referee_game::scene::{Depth, Part, Shape, Tone};
 use referee_game::{Game, Scene, Seat, Turn};
@@ -56,7 +57,7 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
     scene.add(
         Shape::new(Depth::Board, format!("score-{seat}"), (0, top + 34))
             .with(Part::disc(16).at(36, 0).fill(tone).line(Tone::Faint, 3))
-            .with(Part::text(32, name).at(122, 0).fill(Tone::Ink))
+            .with(Part::text(32, name).at(147, 0).fill(Tone::Ink))
             .with(Part::text(32, score).at(490, 0).fill(Tone::Ink)),
     );
     // Their middles, so that they begin below each other.
@@ -77,6 +78,16 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
         scene.add(
             Shape::new(Depth::Board, format!("insurance-{seat}-{n}"), (190 + 38 * n, top + 106)).with(token),
         );
+    }
+}
+
+/// The die or the field of a move.
+pub(super) fn place(mv: Move) -> String {
+    match mv {
+        Move::Reroll(die) | Move::Turn(die, _) => format!("die-{}", die.number()),
+        Move::Place(field) | Move::Score(field) | Move::Pay(field) | Move::Insure(field) => {
+            format!("field-{}-{}", field.row(), field.column())
+        }
     }
 }
 

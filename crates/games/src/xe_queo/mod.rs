@@ -155,6 +155,18 @@ impl Game for XeQueo {
         scene::scene(self, viewer)
     }
 
+    fn places(&self, _: Seat, mv: Move) -> Vec<String> {
+        let (pawn, square) = match mv {
+            Move::Ring(square) => (None, Some(square)),
+            Move::Choose(pawn) | Move::Accuse(pawn) => (Some(pawn), None),
+            Move::Move(pawn, to) => (Some(pawn), Some(to)),
+        };
+        let pawns = || self.position.pawns.iter().flat_map(|pawns| pawns.iter());
+        let of_pawn =
+            pawn.and_then(|pawn| pawns().find(|&(other, _)| other == pawn)).map(|(_, square)| square);
+        of_pawn.into_iter().chain(square).map(|square| format!("square-{square}")).collect()
+    }
+
     fn is_secret(&self, _: Seat, mv: Move) -> bool {
         matches!(mv, Move::Choose(_))
     }

@@ -213,6 +213,9 @@ fn sight(table: &dyn Table, viewer: Viewer) -> Result<Vec<(&'static str, String)
     if let Some((seat, decision)) = decides {
         table.write_view(&decision, seat, &mut view);
         table.write_legal(&decision, seat, &mut legal);
+        let listed = if table.lists(&decision, seat) { table.count(&decision, seat) } else { 0 };
+        let places = (0..listed).map(|index| table.places(&decision, seat, index).join(" "));
+        sight.extend(places.map(|places| ("a `scene` with the places", places)));
     }
     sight.extend([("the `view` of its decision", text(view)), ("the `legal` moves", text(legal))]);
     sight.extend(scene.words.iter().map(|line| ("a `scene` with the words", line.clone())));

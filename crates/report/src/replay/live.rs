@@ -1,4 +1,4 @@
-//! A match in progress as the data of the player, step by step, as spectators see it.
+//! A match in progress as the data of the player, step by step, as one viewer sees it.
 
 use referee_game::erased::{BoardText, Table};
 use referee_game::{Seat, Viewer};
@@ -11,9 +11,10 @@ use super::match_replay::{ReplayStep, banks, kind_name, shown_text};
 use super::shown::{Changes, ShownScenes};
 use crate::note::{EventText, Kind};
 
-/// Turns the public positions of a match into steps of the player.
+/// Turns the positions of a match into steps of the player.
 #[derive(Debug)]
 pub struct LiveReplay {
+    viewer: Viewer,
     shown: ShownScenes,
     /// The number of looks that earlier steps have passed on.
     looks: usize,
@@ -61,8 +62,8 @@ impl LiveFrame {
 
 impl LiveReplay {
     /// Begins after this number of moves.
-    pub fn new(moves: u32, faults: Vec<Faults>) -> LiveReplay {
-        LiveReplay { shown: ShownScenes::default(), looks: 0, moves, faults }
+    pub fn new(viewer: Viewer, moves: u32, faults: Vec<Faults>) -> LiveReplay {
+        LiveReplay { viewer, shown: ShownScenes::default(), looks: 0, moves, faults }
     }
 
     /// The number of moves so far.
@@ -75,7 +76,7 @@ impl LiveReplay {
         !events.is_empty() || faults != self.faults
     }
 
-    /// Adds a step: the position after these events, one JSON object per line, as the public saw them.
+    /// Adds a step: the position after these events, one JSON object per line, as the viewer saw them.
     pub fn step(
         &mut self,
         names: &[(String, u8)],
@@ -88,7 +89,7 @@ impl LiveReplay {
         texts.extend(EventText::events(events));
         let before = self.moves;
         self.moves += texts.iter().filter(|text| text.kind == Kind::Move).count() as u32;
-        let Changes { things, moved, words } = self.shown.show(vec![table.scene(Viewer::Public)]);
+        let Changes { things, moved, words } = self.shown.show(vec![table.scene(self.viewer)]);
         let looks = self.shown.looks[self.looks..].iter().map(|parts| json!(parts)).collect();
         self.looks = self.shown.looks.len();
         let notes = texts.iter().map(|event| (1, kind_name(event.kind), event.seat, shown_text(event)));
@@ -98,16 +99,22 @@ impl LiveReplay {
             m: moved,
             w: words,
             s: notes.collect(),
-            // In games with hidden information, the time of an answer depends on the secrets of the seat.
-            b: if table.meta().hidden { Vec::new() } else { banks(banks_ms) },
+            b: banks(&self.known_banks(table, banks_ms)),
             ..ReplayStep::default()
         });
         let text = FrameText {
             moves: self.moves,
             lines: sentences(&texts, names, before),
-            board: BoardText(table, Viewer::Public).to_string(),
+            board: BoardText(table, self.viewer).to_string(),
         };
         LiveFrame { moves: self.moves, looks, step, text }
+    }
+
+    /// The banks that the viewer may know: in games with hidden information, the time of an answer depends on the secrets of
+    /// the seat.
+    fn known_banks(&self, table: &dyn Table, banks_ms: &[Option<u64>]) -> Vec<Option<u64>> {
+        let knows = |seat| !table.meta().hidden || self.viewer == Viewer::Seat(seat);
+        (0..).map(Seat).zip(banks_ms).map(|(seat, bank)| bank.filter(|_| knows(seat))).collect()
     }
 
     /// The faults since the last step. They are public only where nothing is hidden.

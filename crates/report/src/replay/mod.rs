@@ -26,6 +26,7 @@ pub use late_info::{LateInfo, LateNote};
 pub use live::{FrameText, LiveFrame, LiveReplay};
 pub use match_replay::{MatchReplay, ReplayHead};
 pub use moment::{Moment, MomentKind};
+pub use shown::ShownPlace;
 pub(crate) use svg::colours;
 pub use svg::svg;
 

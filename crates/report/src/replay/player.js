@@ -6,6 +6,8 @@ const LAYERS = 4;
 const KEPT = 64;
 
 let data, replay, view, at = 0, isFlipped = false, timer = 0;
+/** What another script does when the board has changed. */
+let onShown = () => {};
 let state, newest, states = [], faults = [], shown = new Map(), layers = [];
 
 /** An element with these attributes. Text is never markup. */
@@ -165,7 +167,7 @@ function drawSeats() {
 function drawNotes() {
   const step = replay.steps[at];
   const items = notesOf(step).map((note) => element("li", { class: note[1] }, words(note)));
-  for (const [seat, ms] of step.k || []) items.push(element("li", { class: "took" }, `${nameOf(seat)} took ${ms} ms`));
+  for (const [seat, ms] of step.k || []) items.push(element("li", { class: "took" }, `${nameOf(seat)} took ${clock(ms)}`));
   if (isLast(at) && replay.result) items.push(element("li", { class: "end" }, replay.result));
   $("notes").replaceChildren(...items);
 }
@@ -205,6 +207,7 @@ function go(step, isQuiet) {
     $(id).setAttribute("aria-disabled", end);
   }
   if (isLast(at)) pause();
+  onShown();
   if (!isQuiet) remember();
 }
 
@@ -313,6 +316,7 @@ function flip() {
   isFlipped = !isFlipped;
   $("flip").setAttribute("aria-pressed", isFlipped);
   shown.forEach(({ group, where }) => place(group, where));
+  onShown();
 }
 
 function nextFault() {

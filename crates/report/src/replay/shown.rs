@@ -136,6 +136,32 @@ fn part(part: &Part) -> Value {
     }
 }
 
+/// A shape as a place of moves: its name for people, where it is, and the outline by which it is pointed at.
+#[derive(Debug, Serialize)]
+pub struct ShownPlace {
+    name: String,
+    x: i16,
+    y: i16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn: Option<i16>,
+    /// As the player draws it.
+    form: Value,
+}
+
+impl ShownPlace {
+    /// The place of a shape; `None` if it has nothing but text.
+    pub fn of(shape: &Shape) -> Option<ShownPlace> {
+        let outline = shape.parts.iter().find(|part| !matches!(part.form, Form::Text(..)))?;
+        Some(ShownPlace {
+            name: shape.id.replace('-', " "),
+            x: shape.x,
+            y: shape.y,
+            turn: shape.turn,
+            form: part(&Part { fill: None, line: None, ..outline.clone() }),
+        })
+    }
+}
+
 impl ShownScenes {
     fn look(&mut self, parts: &[Part]) -> u32 {
         if let Some(&look) = self.by_parts.get(parts) {

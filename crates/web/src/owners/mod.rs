@@ -292,7 +292,7 @@ fn router(owners: Arc<Owners>) -> Router {
 async fn page(State(owners): OwnersState) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let (body, script) = (include_str!("../assets/owners.html"), include_str!("../assets/owners.js"));
-        Page::about("owner", TOP, body, &[COMMON_SCRIPT, script])
+        Page::about(Some("owner"), TOP, body, &[COMMON_SCRIPT, script])
     });
     let options = owners.options();
     let league = &options.league_name;
@@ -307,7 +307,9 @@ async fn guard(owners: Arc<Owners>, request: Request, next: Next) -> Response {
     let mut response =
         if let Some(rejected) = guard::rejected(&request, &options.hosts, "`hosts` of `[owners]`") {
             rejected
-        } else if !guard::is_read(request.method()) && session::is_cross_site(request.headers(), &options) {
+        } else if !guard::is_read(request.method())
+            && guard::is_cross_site(request.headers(), options.url.as_deref())
+        {
             refused(StatusCode::FORBIDDEN, "the request comes from a page of another site")
         } else {
             next.run(request).await

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request, State};
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN, SET_COOKIE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::error::OwnersError;
 use super::{Owners, OwnersOptions, OwnersState};
-use crate::guard;
+use crate::guard::{self, RequestOrigin};
 use crate::serve::Client;
 
 /// The cookie with the token of an owner.
@@ -89,36 +89,6 @@ impl OwnersOptions {
     }
 }
 
-/// Whether a browser says that a page of another site sends the request.
-pub(super) fn is_cross_site(headers: &HeaderMap, options: &OwnersOptions) -> bool {
-    origin_of(headers, options) == RequestOrigin::Other
-}
-
-/// Where a request comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RequestOrigin {
-    /// A page of this server.
-    Own,
-    /// A page of another site.
-    Other,
-    /// No browser says so.
-    Unknown,
-}
-
-/// Where a browser says that a request comes from.
-pub(super) fn origin_of(headers: &HeaderMap, options: &OwnersOptions) -> RequestOrigin {
-    let of = |is_own: bool| if is_own { RequestOrigin::Own } else { RequestOrigin::Other };
-    if let Some(site) = headers.get("sec-fetch-site") {
-        return of(site == "same-origin" || site == "none");
-    }
-    let Some(origin) = headers.get(ORIGIN) else { return RequestOrigin::Unknown };
-    let Ok(origin) = origin.to_str() else { return RequestOrigin::Other };
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let is_of_host = origin.split_once("://").is_some_and(|(_, origin)| host == Some(origin));
-    let of_url = options.url.as_ref().and_then(|url| url.strip_prefix(origin));
-    of(is_of_host || of_url.is_some_and(|path| path.is_empty() || path.starts_with('/')))
-}
-
 /// The owner who sends a request, whom the organiser may not have approved yet.
 pub(super) struct SignedIn {
     /// When the head of the request came. The body may come much later: acts ask for the credential again.
@@ -136,7 +106,10 @@ impl FromRequestParts<Arc<Owners>> for SignedIn {
         let credential = Credential::of(parts, &owners.options())?;
         let is_read = guard::is_read(&parts.method);
         let is_of_browser = !matches!(credential, Credential::Bearer(_));
-        if is_of_browser && !is_read && origin_of(&parts.headers, &owners.options()) != RequestOrigin::Own {
+        if is_of_browser
+            && !is_read
+            && guard::origin_of(&parts.headers, owners.options().url.as_deref()) != RequestOrigin::Own
+        {
             return Err(OwnersError::NotFromPage);
         }
         let credential = match credential {

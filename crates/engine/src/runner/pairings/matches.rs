@@ -3,7 +3,7 @@
 use std::mem;
 
 use referee_game::printable::printable;
-use referee_game::seat::Seat;
+use referee_game::seat::{Seat, Viewer};
 use referee_match::{AbortReason, Detail, Wants};
 use referee_protocol::words::FaultCode;
 use referee_results::{FinishedMatch, SharedFault};
@@ -72,7 +72,10 @@ impl LanePairings {
             seats: seats.collect(),
             open_id: None,
             auto_ready: false,
-            watched: self.watched.is_some() || visibility == Some(Visibility::Live),
+            watched: match &common.live {
+                Some(live) if visibility == Some(Visibility::Live) => Some(live.viewer()),
+                _ => self.watched.as_ref().map(|_| Viewer::Public),
+            },
         };
         let (setup, table) = common.run.set_up(terms, plan)?;
         let places = bots.iter().map(|&key| match &self.bots[key].state {

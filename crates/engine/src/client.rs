@@ -1,4 +1,5 @@
-//! The agent's side of the match: what the referee has sent, and what may be answered.
+//! The other side of the protocol, for a player in the process of the referee: what the referee has sent to its seat, and what
+//! may be answered.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::Shutdown;
@@ -8,13 +9,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// The answer that accepts a draw, beside the legal moves.
-const ACCEPT_DRAW: &str = "accept draw";
+pub const ACCEPT_DRAW: &str = "accept draw";
 
 /// Why nothing was sent to the referee.
 #[derive(Debug, Error)]
-pub(super) enum SeatError {
+pub enum SeatError {
     #[error("`{text}` is not a legal move; the legal moves are: {legal}")]
     IllegalMove { text: String, legal: String },
     #[error("no draw is offered")]
@@ -29,20 +31,31 @@ pub(super) enum SeatError {
     Io(#[from] io::Error),
 }
 
-/// A seat in one match, shared by the thread that reads from the referee and the tools of the agent.
+/// A seat in one match, shared by the thread that reads from the referee and those that answer.
 #[derive(Debug)]
-pub(super) struct AgentSeat {
+pub struct SeatClient {
+    /// The name in `hello`.
+    name: &'static str,
     state: watch::Sender<SeatState>,
+}
+
+/// An open request.
+#[derive(Clone, Debug)]
+pub struct OpenTurn {
+    /// The `turn` message.
+    pub message: Value,
+    /// When it arrived.
+    pub at: Instant,
 }
 
 #[derive(Debug, Default)]
 struct SeatState {
     referee: Option<UnixStream>,
     start: Value,
-    /// The events that the agent has not read.
+    /// The events that have not been read.
     events: Vec<Value>,
     /// The open request.
-    turn: Option<Value>,
+    turn: Option<OpenTurn>,
     /// The last `error` since the previous request.
     error: Option<Value>,
     /// The `end` of the match, or why there is none.
@@ -50,15 +63,29 @@ struct SeatState {
     has_left: bool,
 }
 
-impl Default for AgentSeat {
-    fn default() -> AgentSeat {
-        AgentSeat { state: watch::Sender::new(SeatState::default()) }
+impl SeatClient {
+    /// A seat whose player has this name.
+    pub fn new(name: &'static str) -> SeatClient {
+        SeatClient { name, state: watch::Sender::new(SeatState::default()) }
     }
-}
 
-impl AgentSeat {
+    /// Resolves when the referee has sent something, or an answer was sent.
+    pub fn changes(&self) -> SeatChanges {
+        SeatChanges(self.state.subscribe())
+    }
+
+    /// The open request.
+    pub fn turn(&self) -> Option<OpenTurn> {
+        self.state.borrow().turn.clone()
+    }
+
+    /// What the referee said of the last answer that was wrong or late.
+    pub fn error(&self) -> Option<String> {
+        self.state.borrow().error.as_ref().and_then(|error| error["message"].as_str()).map(str::to_owned)
+    }
+
     /// Reads what the referee sends, until it closes the stream.
-    pub(super) fn play(&self, stream: UnixStream) -> io::Result<()> {
+    pub fn play(&self, stream: UnixStream) -> io::Result<()> {
         let lines = BufReader::new(stream.try_clone()?).lines();
         self.state.send_modify(|state| {
             if state.has_left {
@@ -70,14 +97,14 @@ impl AgentSeat {
         for line in lines {
             let message: Value = serde_json::from_str(&line?)?;
             let mut taken = Ok(());
-            self.state.send_modify(|state| taken = state.take(message));
+            self.state.send_modify(|state| taken = state.take(message, self.name));
             taken?;
         }
         Ok(())
     }
 
     /// Ends the seat without an `end` of the match, if none has come.
-    pub(super) fn lose(&self, error: Option<io::Error>) {
+    pub fn lose(&self, error: Option<io::Error>) {
         let reason = error.map_or("the referee has closed the stream".to_owned(), |error| error.to_string());
         self.state.send_modify(|state| {
             state.turn = None;
@@ -86,7 +113,7 @@ impl AgentSeat {
     }
 
     /// Leaves the match. If it runs, the seat has the fault `disconnected`.
-    pub(super) fn leave(&self) {
+    pub fn leave(&self) {
         self.state.send_modify(|state| {
             state.has_left = true;
             if let Some(referee) = &state.referee {
@@ -96,7 +123,7 @@ impl AgentSeat {
     }
 
     /// Waits for a request or the end of the match, and describes it with the events since the last call.
-    pub(super) async fn wait(&self, time: Duration) -> Value {
+    pub async fn wait(&self, time: Duration) -> Value {
         let mut changes = self.state.subscribe();
         let settled = changes.wait_for(|state| state.turn.is_some() || state.end.is_some());
         let _ = tokio::time::timeout(time, settled).await;
@@ -112,9 +139,9 @@ impl AgentSeat {
     ///
     /// # Errors
     /// Nothing was sent, for this reason.
-    pub(super) fn answer(&self, text: &str, offers_draw: bool) -> Result<(), SeatError> {
+    pub fn answer(&self, text: &str, offers_draw: bool) -> Result<(), SeatError> {
         self.change(|state| {
-            let turn = state.open_turn()?;
+            let turn = &state.open_turn()?.message;
             let legal = turn["legal"].as_array().into_iter().flatten().filter_map(Value::as_str);
             let legal: Vec<&str> = legal.collect();
             let (of, seat, id) = (&turn["match"], &turn["seat"], &turn["turn"]);
@@ -139,7 +166,7 @@ impl AgentSeat {
     ///
     /// # Errors
     /// Nothing was sent, for this reason.
-    pub(super) fn resign(&self) -> Result<(), SeatError> {
+    pub fn resign(&self) -> Result<(), SeatError> {
         self.change(|state| {
             if state.start.is_null() || state.end.is_some() {
                 return Err(SeatError::NoMatch);
@@ -160,19 +187,17 @@ impl AgentSeat {
 
 impl SeatState {
     /// Takes in a message of the referee.
-    fn take(&mut self, mut message: Value) -> io::Result<()> {
+    fn take(&mut self, mut message: Value, name: &str) -> io::Result<()> {
         match message["type"].as_str() {
             Some("hello") => {
-                self.send(
-                    &json!({"type": "hello", "protocol": referee_protocol::PROTOCOL, "name": "agent"}),
-                )?;
+                self.send(&json!({"type": "hello", "protocol": referee_protocol::PROTOCOL, "name": name}))?;
             }
             Some("start") => {
                 self.send(&json!({"type": "ready", "match": message["match"], "seat": message["seat"]}))?;
                 self.start = message;
             }
             Some("event") => self.events.push(message["event"].take()),
-            Some("turn") => self.turn = Some(message),
+            Some("turn") => self.turn = Some(OpenTurn { message, at: Instant::now() }),
             Some("error") => {
                 // A request that has run out of time is closed.
                 self.turn = None;
@@ -192,7 +217,7 @@ impl SeatState {
         referee.write_all(format!("{message}\n").as_bytes())
     }
 
-    fn open_turn(&self) -> Result<&Value, SeatError> {
+    fn open_turn(&self) -> Result<&OpenTurn, SeatError> {
         let why = if self.end.is_some() { SeatError::Over } else { SeatError::NotYourTurn };
         self.turn.as_ref().ok_or(why)
     }
@@ -213,12 +238,23 @@ impl SeatState {
             for name in ["ranks", "scores", "amounts", "ended_by", "reason", "fault"] {
                 put(name, &end[name]);
             }
-        } else if let Some(turn) = &self.turn {
+        } else if let Some(OpenTurn { message: turn, .. }) = &self.turn {
             put("state", &"your_turn".into());
             for name in ["view", "legal", "clock", "turns_left", "draw_offered", "retry"] {
                 put(name, &turn[name]);
             }
         }
         seen
+    }
+}
+
+/// The changes of a seat.
+#[derive(Debug)]
+pub struct SeatChanges(watch::Receiver<SeatState>);
+
+impl SeatChanges {
+    /// Resolves at the next change; `None` when the seat is no more.
+    pub async fn next(&mut self) -> Option<()> {
+        self.0.changed().await.ok()
     }
 }

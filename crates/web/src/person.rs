@@ -1,0 +1,436 @@
+//! The page on which a person plays a seat of one match: its board with the places of the legal moves, and answers.
+//!
+//! The page gets the position and the events as the seat sees them, and nothing else. Its address has a random token, so that no
+//! other site and no other user of the machine can play the seat or read its hand.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use std::{fmt, io};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{HeaderValue, X_FRAME_OPTIONS};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use referee_engine::client::{OpenTurn, SeatClient};
+use referee_engine::runner::{LiveEvent, LiveFeed, LiveReceiver, live_feed};
+use referee_game::erased::Table;
+use referee_game::{Meta, Seat, Turn, Viewer, hex, json as text};
+use referee_report::page::{prose, split_title};
+use referee_report::replay::{BODY, SCRIPT, ShownPlace};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::api::refused;
+use crate::board::{BoardDelays, BoardEvent, BoardForm, LiveBoard};
+use crate::entries::{self, NamesAndRulings};
+use crate::guard;
+use crate::metrics::OpenCount;
+use crate::pages::{Page, PageCard, TOP};
+use crate::serve::{Connections, serve};
+use crate::stream::{self, EventFeed};
+
+/// The maximum size of the body of a request, in bytes. Moves of games that list none have 16 KiB.
+const MOST_BODY: usize = 64 * 1024;
+/// What stands in the page where the rules are filled in.
+const RULES: &str = "<!--rules-->";
+/// How long to wait at the end for the events that are left.
+const LAST_EVENTS: Duration = Duration::from_secs(1);
+/// How long a request waits for its position, which comes another way. Without events that the seat sees, there is none.
+const POSITION: Duration = Duration::from_secs(1);
+
+/// A running server for one person.
+pub struct PersonServer {
+    url: String,
+    feed: LiveFeed,
+    is_over: watch::Sender<bool>,
+    thread: JoinHandle<()>,
+}
+
+impl fmt::Debug for PersonServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Its URL is secret.
+        f.debug_struct("PersonServer").finish_non_exhaustive()
+    }
+}
+
+impl PersonServer {
+    /// Starts a server for the person in this seat, whose other side is `client`.
+    ///
+    /// # Errors
+    /// If the address cannot be bound, or the thread cannot be started.
+    pub fn open(
+        address: SocketAddr,
+        game: &'static Meta,
+        seat: Seat,
+        client: Arc<SeatClient>,
+    ) -> io::Result<PersonServer> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let mut token = [0; 16];
+        getrandom::fill(&mut token)?;
+        let token = hex::encode(&token);
+        let url = format!("http://{}/{token}/", listener.local_addr()?);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (feed, events) = live_feed(Viewer::Seat(seat), false);
+        let (is_over, mut over) = watch::channel(false);
+        let person = Arc::new(Person {
+            token: Sha256::digest(token).into(),
+            game,
+            seat,
+            client,
+            state: Mutex::default(),
+            changed: watch::Sender::new(()),
+            closes: watch::Sender::new(false),
+            streams: OpenCount::default(),
+        });
+        let work = move || {
+            runtime.block_on(async {
+                let receiving = tokio::spawn(receive(person.clone(), events));
+                tokio::spawn(follow(person.clone()));
+                let serving = tokio::spawn(serve_person(listener, person.clone()));
+                // An error means that the server has been dropped.
+                let _ = over.wait_for(|over| *over).await;
+                let _ = timeout(LAST_EVENTS, receiving).await;
+                person.closes.send_replace(true);
+                let _ = serving.await;
+            });
+            // A picture that a program still draws must not delay the end.
+            runtime.shutdown_background();
+        };
+        let thread = thread::Builder::new().name("person".to_owned()).spawn(work)?;
+        Ok(PersonServer { url, feed, is_over, thread })
+    }
+
+    /// The address of the page, which is secret.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Where the run passes on the match.
+    pub fn feed(&self) -> LiveFeed {
+        self.feed.clone()
+    }
+
+    /// Ends the server. Call it after the run, so that the page gets the result. This takes two seconds at most.
+    pub fn close(self) {
+        drop(self.feed);
+        self.is_over.send_replace(true);
+        if self.thread.join().is_err() {
+            tracing::error!("the server for a person panicked");
+        }
+    }
+}
+
+/// What the requests have in common.
+struct Person {
+    /// The hash of the token, so that the time of a comparison tells nothing.
+    token: [u8; 32],
+    game: &'static Meta,
+    seat: Seat,
+    client: Arc<SeatClient>,
+    state: Mutex<PersonState>,
+    changed: watch::Sender<()>,
+    /// Becomes true when the server closes.
+    closes: watch::Sender<bool>,
+    streams: OpenCount,
+}
+
+type PersonOf = State<Arc<Person>>;
+
+#[derive(Default)]
+struct PersonState {
+    board: Option<LiveBoard>,
+    /// What the person may choose in the position of the board.
+    choices: Choices,
+    /// When the position arose.
+    since: Option<Instant>,
+    /// Increases when anything but the board changes.
+    version: u64,
+    /// The path of the record, once the match has ended.
+    record: Option<String>,
+}
+
+/// The legal moves of a position.
+#[derive(Default, Serialize)]
+struct Choices {
+    /// The text of each move, with the indices of its places.
+    moves: Vec<(String, Vec<usize>)>,
+    places: Vec<ShownPlace>,
+}
+
+impl Choices {
+    /// Those of a seat that decides in this position; none if the rules cannot list them.
+    fn in_position(table: &dyn Table, seat: Seat) -> Choices {
+        let mut table = table.fork();
+        let mut choices = Choices::default();
+        let Turn::Decide(decision) = table.ask() else { return choices };
+        if !decision.seats().contains(seat) || !table.lists(&decision, seat) {
+            return choices;
+        }
+        let scene = table.scene(Viewer::Seat(seat));
+        let mut known: Vec<String> = Vec::new();
+        for index in 0..table.count(&decision, seat) {
+            let mut places = Vec::new();
+            for id in table.places(&decision, seat, index) {
+                let at = known.iter().position(|known| *known == id).or_else(|| {
+                    let shape = scene.all().find(|shape| shape.id == id)?;
+                    choices.places.push(ShownPlace::of(shape)?);
+                    known.push(id);
+                    Some(known.len() - 1)
+                });
+                places.extend(at);
+            }
+            choices.moves.push((table.text(&decision, seat, index).to_owned(), places));
+        }
+        choices
+    }
+
+    /// Whether the board shows the position of a request with these moves.
+    fn are_for(&self, legal: &[Value]) -> bool {
+        legal.iter().eq(self.moves.iter().map(|(text, _)| text))
+    }
+
+    /// Those of a request; without places if the board shows another position.
+    fn of<'a>(&'a self, legal: &'a [Value]) -> Vec<(&'a str, &'a [usize])> {
+        if self.are_for(legal) {
+            return self.moves.iter().map(|(text, places)| (&**text, &**places)).collect();
+        }
+        legal.iter().filter_map(Value::as_str).map(|text| (text, [].as_slice())).collect()
+    }
+}
+
+impl Person {
+    fn state(&self) -> MutexGuard<'_, PersonState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut PersonState)) {
+        let mut state = self.state();
+        change(&mut state);
+        state.version += 1;
+        drop(state);
+        self.changed.send_replace(());
+    }
+
+    /// Takes in what the run passes on. Blocks while rules that are a program draw the position.
+    fn handle(&self, event: LiveEvent) {
+        match event {
+            LiveEvent::Moved(header, Some(step)) => {
+                // A program keeps the picture, so that it is not asked again below.
+                step.table.scene(Viewer::Seat(self.seat));
+                let choices = Choices::in_position(&*step.table, self.seat);
+                self.change(|state| {
+                    match &mut state.board {
+                        Some(board) if !board.is_over() => board.add(&step),
+                        // A match without a result is played again.
+                        ended => {
+                            let viewer = Viewer::Seat(self.seat);
+                            *ended = Some(LiveBoard::new(header, viewer, BoardDelays::default(), &step));
+                        }
+                    }
+                    state.choices = choices;
+                    state.since = Some(Instant::now());
+                });
+            }
+            LiveEvent::Moved(_, None) => {}
+            LiveEvent::Ended(end) => {
+                let entry = entries::ended(&end.finished, None, self.game, &NamesAndRulings::default());
+                self.change(|state| {
+                    state.record = end.finished.record.as_ref().map(|path| path.display().to_string());
+                    if let Some(board) = &mut state.board {
+                        board.conclude(&entry.result.map(|result| result.text).unwrap_or_default());
+                    }
+                });
+            }
+        }
+    }
+
+    /// What the page has to know beside the board.
+    fn seat_state(&self, state: &PersonState) -> String {
+        let turn = self.client.turn().and_then(|OpenTurn { message, at }| {
+            let legal = message["legal"].as_array();
+            if legal.is_some_and(|legal| !state.choices.are_for(legal)) && at.elapsed() < POSITION {
+                return None;
+            }
+            let past = at.elapsed().as_millis() as u64;
+            let limit = message["clock"]["limit_ms"].as_u64().map(|limit| limit.saturating_sub(past));
+            Some(json!({
+                "number": message["turn"],
+                "moves": legal.map(|legal| state.choices.of(legal)),
+                "limit_ms": limit,
+                "draw_offered": message["draw_offered"] == true,
+                "refused": message["retry"]["message"],
+            }))
+        });
+        text::text(&json!({
+            "seat": self.seat,
+            "may_offer_draw": self.game.draws_by_agreement,
+            "turn": turn,
+            "places": state.choices.places,
+            "since_ms": state.since.map(|since| since.elapsed().as_millis() as u64),
+            "record": state.record,
+        }))
+    }
+}
+
+/// Receives what the run passes on.
+async fn receive(person: Arc<Person>, mut events: LiveReceiver) {
+    while let Some(events) = events.next().await {
+        let person = person.clone();
+        let handled = tokio::task::spawn_blocking(move || {
+            events.into_iter().for_each(|event| person.handle(event));
+        });
+        if handled.await.is_err() {
+            tracing::error!("a position cannot be shown to the person");
+        }
+    }
+}
+
+/// Passes on what the referee sends to the seat.
+async fn follow(person: Arc<Person>) {
+    let mut changes = person.client.changes();
+    while changes.next().await.is_some() {
+        person.change(|_| {});
+        let person = person.clone();
+        tokio::spawn(async move {
+            sleep(POSITION).await;
+            person.change(|_| {});
+        });
+    }
+}
+
+async fn serve_person(listener: TcpListener, person: Arc<Person>) {
+    let connections = Connections {
+        closes: person.closes.subscribe(),
+        open: OpenCount::default(),
+        refused: Arc::default(),
+        proxies: Arc::new(|_| false),
+    };
+    match tokio::net::TcpListener::from_std(listener) {
+        Ok(listener) => serve(listener, router(person), connections).await,
+        Err(error) => tracing::error!(%error, "the server for a person does not start"),
+    }
+}
+
+fn router(person: Arc<Person>) -> Router {
+    let of_guard = person.clone();
+    Router::new()
+        .route("/{token}/", get(page))
+        .route("/{token}/events", get(events))
+        .route("/{token}/answer", post(answer))
+        .fallback(|| async { refused(StatusCode::NOT_FOUND, "there is no such path") })
+        .layer(DefaultBodyLimit::max(MOST_BODY))
+        .layer(middleware::from_fn(move |request, next| guard(of_guard.clone(), request, next)))
+        .with_state(person)
+}
+
+/// Rejects requests without the token, for other hosts and from pages of other sites, and adds the headers of all responses.
+async fn guard(person: Arc<Person>, request: Request, next: Next) -> Response {
+    let given = request.uri().path().split('/').nth(1).unwrap_or_default();
+    let has_token = <[u8; 32]>::from(Sha256::digest(given)) == person.token;
+    let mut response = if let Some(rejected) = guard::rejected(&request, &[], "its IP address") {
+        rejected
+    } else if !has_token {
+        refused(StatusCode::NOT_FOUND, "use the whole URL that the command has printed: its path is secret")
+    } else if !guard::is_read(request.method()) && guard::is_cross_site(request.headers(), None) {
+        refused(StatusCode::FORBIDDEN, "the request comes from a page of another site")
+    } else {
+        next.run(request).await
+    };
+    guard::protect(&mut response);
+    response.headers_mut().insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    response
+}
+
+async fn page(State(person): PersonOf) -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| {
+        let body = format!(
+            "<h1 id=\"title\"></h1>\n<p id=\"result\" class=\"lede\"></p>\n<p id=\"state\" class=\"row\"></p>\n\
+             <div id=\"match\" class=\"person\" hidden>\n{BODY}</div>\n{}\
+             <section><details><summary>Rules of the game</summary>\n<div class=\"prose\">{RULES}</div></details></section>\n",
+            include_str!("assets/person.html")
+        );
+        Page::about(None, TOP, &body, &[SCRIPT, include_str!("assets/person.js")])
+    });
+    let title = format!("Play {}", person.game.title);
+    let description = "A match against bots.".to_owned();
+    let rules = prose(split_title(person.game.rules).1, 2);
+    let shown = PageCard { title, description, picture: None };
+    PAGE.respond(true, &shown, person.game.title, &[(RULES, &*rules)])
+}
+
+async fn events(State(person): PersonOf) -> Response {
+    let changes = person.changed.subscribe();
+    let (closes, streams) = (person.closes.subscribe(), person.streams.clone());
+    // A page that connects again gets everything again.
+    stream::respond_until(closes, "seat", &streams, PersonFeed { person, sent: None, changes }, None)
+}
+
+/// The events of the board, and the state of the seat whenever it has changed.
+struct PersonFeed {
+    person: Arc<Person>,
+    /// The version of the state that was sent last.
+    sent: Option<u64>,
+    changes: watch::Receiver<()>,
+}
+
+impl EventFeed for PersonFeed {
+    fn after(&mut self, number: Option<u64>) -> (Vec<BoardEvent>, bool) {
+        let state = self.person.state();
+        let Some(board) = &state.board else { return (Vec::new(), false) };
+        let mut events = board.after(number, BoardForm::Shapes);
+        if self.sent.replace(state.version) != Some(state.version) {
+            let is_end = events.last().is_some_and(|event| event.kind == "end");
+            let at = events.len() - usize::from(is_end);
+            let number = events[..at].last().map(|event| event.number).or(number).unwrap_or_default();
+            let data = self.person.seat_state(&state);
+            events.insert(at, BoardEvent { number, kind: "seat", data });
+        }
+        (events, board.is_over())
+    }
+
+    fn changes(&mut self) -> &mut watch::Receiver<()> {
+        &mut self.changes
+    }
+}
+
+/// What the person does.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum PersonAct {
+    /// Plays a move, or accepts a draw, in the turn of this number.
+    Move {
+        turn: u64,
+        text: String,
+        #[serde(default)]
+        offer_draw: bool,
+    },
+    Resign,
+}
+
+async fn answer(State(person): PersonOf, body: Bytes) -> Response {
+    let act = match serde_json::from_slice(&body) {
+        Ok(act) => act,
+        Err(error) => return refused(StatusCode::BAD_REQUEST, &format!("the body: {error}")),
+    };
+    let done = match act {
+        PersonAct::Resign => person.client.resign(),
+        PersonAct::Move { turn, text, offer_draw } => match person.client.turn() {
+            Some(open) if open.message["turn"] == turn => person.client.answer(&text, offer_draw),
+            _ => return refused(StatusCode::CONFLICT, "this turn is over"),
+        },
+    };
+    match done {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(error) => refused(StatusCode::CONFLICT, &error.to_string()),
+    }
+}
