@@ -106,6 +106,9 @@ const checks = {
     assert.ok(live.includes(move), `${live} names ${move}`);
     assert.ok(live.includes(await page.textContent("#status")), live);
     assert.equal(await page.getAttribute("#board", "aria-labelledby"), "words");
+    const [wide, narrow] = await page.evaluate(() => ["W", "i"].map((letter) => labelled("seat 0", 30, [{ name: letter.repeat(12) }])));
+    assert.match(wide, /^W{2,7}…$/, "a name on a board is cut to its width");
+    assert.equal(narrow, "i".repeat(12));
     assert.ok(words.length > 20, words);
     const unnamed = await page.evaluate(() => [...document.querySelectorAll("button, input, select")]
       .filter((control) => !(control.textContent || control.ariaLabel || control.labels?.length)).map((c) => c.outerHTML));
@@ -133,7 +136,7 @@ const checks = {
         const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
         // Pictures name seats where the page names bots.
         const part = ({ tagName, attributes, textContent }) =>
-          [tagName, ...[...attributes].map(({ name, value }) => `${name}=${value}`).sort(), labelled(textContent, replay.seats)].join(" ");
+          [tagName, ...[...attributes].map(({ name, value }) => `${name}=${value}`).sort(), labelled(textContent, Number(attributes["font-size"]?.value), replay.seats)].join(" ");
         const shapes = (groups, transform) => [...groups].map((group) =>
           [...transform(group).match(/-?\d+/g), ...[...group.children].map(part)].join(" "))
           .filter((shape) => !isMark.test(shape)).sort();
@@ -195,6 +198,9 @@ const checks = {
     assert.equal(lines.length, 2);
     assert.ok(lines.every((points) => points > 3), `${lines}`);
     assert.equal(await plot.locator("line.key").count(), 1, "the plot shows the moment");
+    const ends = await page.locator("#plots path:is(.f1, .f2)").evaluateAll((paths) => paths.flatMap((path) =>
+      [...path.getAttribute("d").matchAll(/M([\d.]+) 50h([\d.]+)/g)].map(([, left, width]) => Number(left) + Number(width))));
+    assert.ok(ends.length > 3 && Math.max(...ends) < 1000.01, `the bars end within the plot: ${Math.max(...ends)}`);
     const text = await page.textContent("#moment-text");
     const told = text.match(/^(\S+) expected (\d\.\d\d) points when it played this, and (?:expected (\d\.\d\d) at its next move|got (\d\.\d\d) in the end): the largest fall of the match\.$/);
     assert.ok(told, text);

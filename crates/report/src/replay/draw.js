@@ -8,15 +8,20 @@ function shape(name, attributes) {
   return made;
 }
 
-/** The length of the label of a seat with a partner, `seat 0 + 2`, in characters. */
-const LABEL = 10;
+/** The width of the label of a seat, in widths of an em: that of a seat with a partner, `seat 0 + 2`. */
+const LABEL = 5.2;
+/** Measures texts in the font of boards. */
+const pen = document.createElement("canvas").getContext("2d");
 
-/** A label on a board: that of a seat, or of a seat and its partners, is the name of its bot, cut to fit. */
-function labelled(text, seats) {
+/** A label on a board of this size: that of a seat, or of a seat and its partners, is the name of its bot, cut to its width. */
+function labelled(text, size, seats) {
   const seat = /^seat (\d+)(?: \+ \d+)*$/.exec(text)?.[1], name = seat && seats[seat]?.name;
   if (!name) return text;
-  const letters = [...name];
-  return letters.length > LABEL ? `${letters.slice(0, LABEL - 1).join("")}…` : name;
+  pen.font = `600 ${size}px system-ui, sans-serif`;
+  const fits = (shown) => pen.measureText(shown).width <= LABEL * size, letters = [...name];
+  if (fits(name)) return name;
+  while (letters.length > 1 && !fits(`${letters.join("")}…`)) letters.pop();
+  return `${letters.join("").trimEnd()}…`;
 }
 
 /** A part of a shape. `seats` have the names of bots. */
@@ -28,7 +33,7 @@ function part([form, kind, width, a, b, c, d, e], seats) {
     case "p": return shape("polygon", { ...common, points: a });
     default: {
       const text = shape("text", { ...common, x: a, y: b, "font-size": c });
-      text.textContent = labelled(d, seats);
+      text.textContent = labelled(d, c, seats);
       return text;
     }
   }

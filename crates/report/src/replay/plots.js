@@ -64,8 +64,8 @@ function drawPlots() {
     const bars = (x) => seats.map((_, seat) => shape("path", {
       class: `f${isUp(seats[seat].team) ? 1 : 2}`,
       d: steps.flatMap(({ k }, i) => (k || []).filter(([of]) => of === seat).map(([, ms]) => {
-        const height = 50 * ms / top;
-        return `M${x(i)} 50h${thickness}v${(isUp(seats[seat].team) ? -height : height).toFixed(1)}h-${thickness}z`;
+        const height = 50 * ms / top, left = Math.min(x(i), 1000 - thickness);
+        return `M${left} 50h${thickness}v${(isUp(seats[seat].team) ? -height : height).toFixed(1)}h-${thickness}z`;
       })).join(""),
     }));
     const key = keyOf(sides.slice(0, 2), (side) => (isUp(side) ? ", up" : ", down"));

@@ -7,17 +7,17 @@ use referee_game::scene::{Depth, Form, Part, Tone};
 
 use crate::tournament::Escaped;
 
-/// The colours on dark pages.
+/// The colours on dark pages. Cells and pieces keep those of light pages, a little darker.
 const DARK: [(Tone, &str); 19] = [
     (Tone::Ink, "#e6e9ec"),
     (Tone::Faint, "#9aa4ae"),
     (Tone::Paper, "#14171a"),
     (Tone::Board, "#2b3138"),
-    (Tone::Light, "#55595d"),
-    (Tone::Dark, "#2c4a39"),
-    (Tone::OnDark, "#cfd8d2"),
-    (Tone::Special, "#6f684f"),
-    (Tone::Mark, "#b58f12"),
+    (Tone::Light, "#cfc7b8"),
+    (Tone::Dark, "#5f7656"),
+    (Tone::OnDark, "#f4f7f2"),
+    (Tone::Special, "#b9ad8d"),
+    (Tone::Mark, "#f5c518"),
     (Tone::Gold, "#f0b429"),
     (Tone::White, "#f2efe6"),
     (Tone::Black, "#121417"),

@@ -21,10 +21,13 @@ function drawing(name, attributes = {}, ...children) {
 /** Half of the width of the interval of a rating; 0 for an anchor, null without an interval. */
 const margin = ({ low, high }) => (high === null || low === null ? null : Math.round((high - low) / 2));
 
+/** A whole number as text, with the sign for minus. */
+const whole = (value) => String(Math.round(value)).replace("-", "−");
+
 /** A rating with its margin; the rating of an anchor is fixed. */
 function elo(rating) {
   const of = margin(rating), small = of === 0 ? "fixed" : `± ${of ?? "?"}`;
-  return [`${Math.round(rating.value)} `, element("span", { class: "muted small" }, small)];
+  return [`${whole(rating.value)} `, element("span", { class: "muted small" }, small)];
 }
 
 /** Wins, draws and losses as a bar. */
@@ -46,7 +49,7 @@ function scaleOf(ratings) {
 /** An interval on a scale. */
 function interval({ value, low, high }, [least, most]) {
   const at = (x) => `${Math.max(2, Math.min(98, 2 + 96 * (x - least) / Math.max(1, most - least))).toFixed(1)}%`;
-  const label = low === null || high === null ? "unbounded" : `${Math.round(low)} to ${Math.round(high)}`;
+  const label = low === null || high === null ? "unbounded" : `${whole(low)} to ${whole(high)}`;
   const made = drawing("svg", { class: "iv", role: "img", "aria-label": label });
   made.append(drawing("line", { class: "rail", x1: 0, x2: "100%", y1: 8, y2: 8 }));
   made.append(drawing("line", { class: "span", x1: at(low ?? least), x2: at(high ?? most), y1: 8, y2: 8 }));

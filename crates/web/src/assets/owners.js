@@ -86,7 +86,7 @@
     const facts = players.map(({ ladder, name: player, place, rating, provisional, online, state, matches, faulted }) => {
       const [said] = presence({ state, matches, faulted, online });
       const what = [`${ladder}: `, pageLink(ladder, `players/${encodeURIComponent(player)}`, player)];
-      if (matches) what.push(`, ${place ? `place ${place}, ` : ""}${Math.round(rating.value)} ± ${margin(rating) ?? "?"}${provisional ? ", provisional" : ""}, ${matches} matches`);
+      if (matches) what.push(`, ${place ? `place ${place}, ` : ""}${whole(rating.value)} ± ${margin(rating) ?? "?"}${provisional ? ", provisional" : ""}, ${matches} matches`);
       if (faulted) what.push(`, ${faulted} with faults`);
       if (said) what.push(`, ${said}`);
       return element("p", { class: "small muted" }, ...what);

@@ -17,14 +17,14 @@
     const y = (elo) => 100 - 100 * (elo - least) / Math.max(1, most - least);
     const points = (of) => known.map(({ rating }, n) => `${x(times[n]).toFixed(1)},${y(of(rating)).toFixed(1)}`);
     const marks = Array.from({ length: Math.round((most - least) / step) + 1 }, (_, n) => most - n * step);
-    $("scale").replaceChildren(...marks.map((mark) => element("span", {}, mark)));
+    $("scale").replaceChildren(...marks.map((mark) => element("span", {}, whole(mark))));
     $("dates").replaceChildren(element("span", {}, day(known[0].at)), element("span", {}, day(known.at(-1).at)));
     $("plot").replaceChildren(
       drawing("path", { class: "grid", d: marks.map((mark) => `M0 ${y(mark).toFixed(1)}h1000`).join("") }),
       drawing("polygon", { points: [...points(({ high }) => high), ...points(({ low }) => low).reverse()].join(" "), class: "band" }),
       drawing("polyline", { points: points(({ value }) => value).join(" "), class: "l1 line" }));
     const last = known.at(-1).rating;
-    $("plot").setAttribute("aria-label", `Rating from ${day(known[0].at)} to ${day(known.at(-1).at)}: ${Math.round(known[0].rating.value)} to ${Math.round(last.value)} Elo`);
+    $("plot").setAttribute("aria-label", `Rating from ${day(known[0].at)} to ${day(known.at(-1).at)}: ${whole(known[0].rating.value)} to ${whole(last.value)} Elo`);
   }
 
   /** The results against each opponent. */
@@ -48,7 +48,7 @@
   const standing = ({ place, anchor, newest }) => (place ? `Number ${place} of the ladder` : anchor ? "An anchor, whose rating is fixed" : newest ? "Without a place" : "An earlier version");
 
   function show(player) {
-    document.title = `${shownName(player)}: ${Math.round(player.rating.value)}`;
+    document.title = `${shownName(player)}: ${whole(player.rating.value)}`;
     $("title").textContent = $("name").textContent = shownName(player);
     const results = `${player.wins} won, ${player.draws} drawn, ${player.losses} lost`;
     const where = player.season ? `In season ${player.season}, the last one in which it played` : standing(player);

@@ -23,7 +23,9 @@ function named(row) {
   const { name, display_name: display, rating } = row, id = display ? [element("small", {}, name)] : [];
   if (!rating) return [shownName(row), ...id];
   const [says, isGood] = presence(row);
-  return [playerLink(row), ...id, ...says ? [element("small", { class: isGood ? "online" : "" }, says)] : []];
+  // Most are online: a dot says so.
+  const said = says === "online" ? element("span", { class: "online", role: "img", "aria-label": "online", title: "online" }) : element("small", { class: isGood ? "online" : "" }, says);
+  return [playerLink(row), ...says ? [said] : [], ...id];
 }
 
 /** A ruling, with links to its matches. */
@@ -46,10 +48,10 @@ const wdl = ({ wins, draws, losses }) => `${wins} / ${draws} / ${losses}`;
 
 function cells(row, scale) {
   const { place, points, rating, provisional, faulted, matches, amount, possible = matches, form: last } = row;
-  const figure = rating ? [...elo(rating), ...provisional ? [element("span", { class: "muted small" }, " provisional")] : []]
+  const figure = rating ? [...elo(rating), ...provisional ? [element("span", { class: "muted small", title: "provisional" }, " ?")] : []]
     : [halves(points), element("span", { class: "muted small" }, ` of ${possible}`)];
   if (amount) {
-    const signed = (value) => (value > 0 ? "+" : "") + String(+value.toFixed(3));
+    const signed = (value) => (value > 0 ? "+" : "") + String(+value.toFixed(3)).replace("-", "−");
     const range = amount.low === null ? "" : ` [${signed(amount.low)}, ${signed(amount.high)}]`;
     figure.push(element("small", {}, `${signed(amount.mean)}${range} a match`));
   }
@@ -60,7 +62,7 @@ function cells(row, scale) {
     cell({ class: "lead num" }, ...figure),
     cell({ class: rating ? "bar" : "bars" }, rating ? interval(rating, scale) : bar(row)),
     cell({ class: "num beside" }, wdl(row)),
-    cell({ class: "num", "data-l": "Faults" }, faulted ? String(faulted) : "none"),
+    cell({ class: "num", "data-l": "Faults" }, ...faulted ? [String(faulted)] : []),
     cell({ "data-l": "Last five" }, form(last ?? "")));
 }
 
@@ -79,7 +81,7 @@ function podium(rows) {
   $("podium").hidden = !first.length;
   $("podium").replaceChildren(...first.map((row) => {
     const { place, rating, points, matches, possible = matches, recent } = row;
-    const figure = rating ? [element("b", {}, String(Math.round(rating.value))), element("span", { class: "muted" }, `± ${margin(rating) ?? "?"}`)]
+    const figure = rating ? [element("b", {}, whole(rating.value)), element("span", { class: "muted" }, `± ${margin(rating) ?? "?"}`)]
       : [element("b", {}, halves(points)), element("span", { class: "muted" }, `of ${possible} points`)];
     const why = recent?.matches ? `won ${recent.wins} of the last ${recent.matches}` : "";
     return element("li", place === 1 ? { class: "first" } : {},
@@ -255,7 +257,7 @@ function show(run) {
   if (isRated) $("bar-title").textContent = "95% interval";
   showStandings(run);
   $("legend").hidden = !isRated;
-  $("legend").textContent = "Ratings are Elo. Dots are ratings, bars 95% intervals: players whose bars overlap may be equally strong. Provisional: the difference to the field is uncertain by more than 80 Elo, or there are fewer than 30 matches. Fixed: an anchor, which stands outside the ranking. Arrows: places since a week ago.";
+  $("legend").textContent = "Ratings are Elo. Dots are ratings, bars 95% intervals: players whose bars overlap may be equally strong. Green dot: online. ?: provisional, the difference to the field is uncertain by more than 80 Elo, or there are fewer than 30 matches. Fixed: an anchor, which stands outside the ranking. Arrows: places since a week ago.";
   const newest = run.ended.at(-1)?.number ?? 0;
   const rest = older.filter(({ number }) => number < newest);
   $("ended").replaceChildren(...[...run.ended, ...rest].map(item));

@@ -21,6 +21,7 @@ run({
     const stick = { form: "rect", at: [0, 0], width: 10, height: 160, radius: 5, fill: "orange" };
     const shapes = Array.from({ length: sticks }, (_, i) => ({ id: `stick ${i}`, at: [20 * i + 15, 20], parts: [stick] }));
     const words = sticks > 0 ? `seat ${seat} to move` : `seat ${1 - seat} wins`;
+    if (sticks === 0) shapes.push({ id: "end", at: [1000, 100], parts: [{ form: "text", at: [0, 0], size: 90, text: words }] });
     return { width: 2000, height: 200, shapes, words: [words, `${sticks} sticks`] };
   },
 });
