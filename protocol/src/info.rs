@@ -22,22 +22,22 @@ pub enum PointsScale {
     Points,
 }
 
-/// The score of an `info` that declares its scale. Without a scale a score is a number that only its bot understands.
+/// The score of an `info`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeclaredScore {
     /// The score after the move.
     pub score: f64,
-    /// How it is to be read.
-    pub score_scale: ScoreScale,
+    /// How it is to be read; absent: only its bot knows.
+    pub score_scale: Option<ScoreScale>,
     /// The side from whose point of view it is; absent: that of the bot's own seat.
     pub score_side: Option<u8>,
 }
 
 impl DeclaredScore {
-    /// The expected points of its side, from 0 to 1; `None` if score or scale make no sense.
+    /// The expected points of its side, from 0 to 1; `None` without a scale, or if score or scale make no sense.
     pub fn expected(&self) -> Option<f64> {
-        let expected = match self.score_scale {
+        let expected = match self.score_scale? {
             ScoreScale::Points(_) => self.score,
             ScoreScale::Logistic(scale) if scale > 0.0 => 1.0 / (1.0 + 10.0_f64.powf(-self.score / scale)),
             ScoreScale::Logistic(_) => return None,

@@ -86,6 +86,8 @@ words! {
         Fault = "fault",
         /// The turn limit.
         TurnLimit = "turn_limit",
+        /// The referee, by the scores that bots stated or the number of moves, as the set-up asks.
+        Adjudication = "adjudication",
         /// The match was aborted and has no result.
         Aborted = "aborted",
     }

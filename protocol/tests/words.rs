@@ -54,7 +54,7 @@ fn endings_are_spelled_as_specified() {
     check(
         EndedBy::ALL,
         EndedBy::as_str,
-        &["rules", "agreement", "resignation", "fault", "turn_limit", "aborted"],
+        &["rules", "agreement", "resignation", "fault", "turn_limit", "adjudication", "aborted"],
     );
 }
 

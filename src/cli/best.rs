@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::cli::find_game::known_games;
 use crate::cli::listen::ListenOptions;
-use crate::cli::options::{GameOptions, LaneOptions};
+use crate::cli::options::{AdjudicationOptions, GameOptions, LaneOptions};
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::tournament::{PlayOptions, begin};
 use crate::cli::{Exit, Failure};
@@ -91,6 +91,8 @@ pub(super) struct Args {
     /// The fault policy: forfeit, retry=N or random
     #[arg(long, value_name = "POLICY", default_value_t = OnFault::Forfeit)]
     on_fault: OnFault,
+    #[command(flatten)]
+    adjudication: AdjudicationOptions,
     /// The run seed, from which all randomness derives: 64 hex digits [default: from the operating system]
     #[arg(long, value_name = "HEX", conflicts_with = "seed_file", value_parser = config::parse_seed)]
     seed: Option<crate::game::chance::Seed>,
@@ -209,6 +211,9 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     });
     let given = [
         ("seats", args.seats.map(Value::from)),
+        ("resign", args.adjudication.resign.map(|rule| rule.to_string().into())),
+        ("draw", args.adjudication.draw.map(|rule| rule.to_string().into())),
+        ("max_moves", args.adjudication.max_moves.map(Value::from)),
         ("openings", args.openings.map(|path| Value::from(path.to_string_lossy()))),
         ("seed", args.seed.map(|seed| seed.to_hex().into())),
         ("seed_file", args.seed_file.map(|path| Value::from(path.to_string_lossy()))),

@@ -1,8 +1,12 @@
-//! The options for openings.
+//! The options for openings, and `referee openings`.
+
+mod make;
+
+pub(super) use make::{Args, run};
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args as ClapArgs, ValueEnum};
 use serde_json::{Map, Value};
 
 use crate::cli::Failure;
@@ -15,7 +19,7 @@ use crate::runner::Openings;
 use crate::runs::config::{OpeningBook, OpeningFileError, OpeningOrder, OpeningSource, OpeningsError};
 
 /// The openings of matches.
-#[derive(Debug, Args)]
+#[derive(Debug, ClapArgs)]
 pub(super) struct OpeningOptions {
     /// Start each match with this number of random moves, derived from its seed, in games that have openings
     /// [default: 0, in `regress` 6 for checkers, 8 for chess and 4 for jeex]; with --openings, cut each game of the file after this

@@ -12,6 +12,7 @@ use crate::cli::Failure;
 use crate::driver::{Run, Terms};
 use crate::files::Records;
 use crate::game::chance::Seed;
+use crate::referee::{Adjudication, DrawRule, ResignRule};
 use crate::runs::config::defaults::SLOTS;
 use crate::runs::config::{self, ClockLimits, Milliseconds, ReadyLimits};
 use crate::runs::regression::Hypotheses;
@@ -59,7 +60,7 @@ fn key_value(text: &str) -> Result<(String, Value), NoKeyValue> {
 #[derive(Debug, Args)]
 pub(super) struct MatchOptions {
     /// The clock of each bot: `none`, or a list of delay=TIME (free for every move), bank=TIME (for time beyond the
-    /// delay), increment=TIME (added after a move)
+    /// delay), increment=TIME (added after a move); tc=10+0.1 is bank=10s,increment=100ms
     #[arg(long, value_name = "CLOCK", default_value = "delay=5s,bank=60s")]
     clock: ClockLimits,
     /// Grace period beyond the limit; still deducted from the bank
@@ -72,6 +73,8 @@ pub(super) struct MatchOptions {
     /// a language model; otherwise that is a fault
     #[arg(long)]
     trust_outages: bool,
+    #[command(flatten)]
+    pub(super) adjudication: AdjudicationOptions,
     /// The time limit from the start of a bot to its `hello`
     #[arg(long, value_name = "TIME", default_value = "10s")]
     hello_limit: Milliseconds,
@@ -92,6 +95,30 @@ pub(super) struct MatchOptions {
     /// Do not wait until records are on the disk: faster, but after a power failure they may be empty
     #[arg(long, requires = "record")]
     no_fsync: bool,
+}
+
+/// The rules by which the referee ends matches.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Adjudication")]
+pub(super) struct AdjudicationOptions {
+    /// A side loses when its bot states a score of at most -N, and the bot of the other side one of at least N, for so many moves
+    /// in a row each; with `one-sided` the loser's scores suffice: score=N,moves=N[,one-sided]. For two sides; `score` is that
+    /// of `info`, in chess centipawns
+    #[arg(long, value_name = "RULE")]
+    pub(super) resign: Option<ResignRule>,
+    /// A draw when both bots state scores from -N to N for so many moves in a row each, once each side has made so many moves
+    /// after the opening: score=N,moves=N[,after=N]
+    #[arg(long, value_name = "RULE")]
+    pub(super) draw: Option<DrawRule>,
+    /// A draw when each side has made so many moves after the opening
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(super) max_moves: Option<u32>,
+}
+
+impl AdjudicationOptions {
+    fn rules(&self) -> Adjudication {
+        Adjudication { resign: self.resign, draw: self.draw, max_moves: self.max_moves }
+    }
 }
 
 /// Concurrency.
@@ -120,7 +147,14 @@ impl MatchOptions {
             (None, None) => random_seed()?,
         };
         let terms = self.clock.terms(self.margin, self.on_fault, self.hello_limit, self.ready_limit);
-        Ok(Run { seed, terms: Terms { trust_outages: self.trust_outages, ..terms } })
+        Ok(Run {
+            seed,
+            terms: Terms {
+                trust_outages: self.trust_outages,
+                adjudication: self.adjudication.rules(),
+                ..terms
+            },
+        })
     }
 
     /// Whether the seed is given.

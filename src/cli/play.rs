@@ -57,6 +57,7 @@ use crate::sources::{self, BotSpec, Source};
   referee play jeex ./bot ./bot --dir old --dir new --name old --name new -n 100 --mirror
   referee play saxum ./old ./new -n 1000 --jobs 2 --pin
   referee play saxum ./old ./new -n 400 --mirror --record records --luck auto
+  referee play chess ./old ./new -n 200 --mirror --openings book.epd --resign score=600,moves=3 --draw score=10,moves=8,after=40
   referee play checkers tcp:alice ./bot --listen 127.0.0.1:4700 --token-file tokens
   referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json
   referee play examples/games/connect_four ./old ./new -n 100 --mirror --opening-plies 2")]
@@ -131,6 +132,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let names = given_names(&args.bots, args.names)?;
     let run = args.terms.run()?;
     check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
+    run.terms.adjudication.check(rules.meta(), seating).map_err(Failure::usage)?;
     let openings = args.openings.source(0);
     let openings = read_openings(&openings, rules, seating, args.options.to_map()?, &run.seed)?;
     let mirror = args.mirror.map(|mirror| match mirror {

@@ -11,6 +11,7 @@ const SUBCOMMANDS: &[&str] = &[
     "play",
     "regress",
     "best",
+    "openings",
     "sprt",
     "human",
     "imagine",
@@ -316,7 +317,7 @@ fn every_usage_error_names_the_problem_and_the_remedy() {
         (play(&["--clock", "5s"]), vec!["`5s` is not KEY=TIME or `none`"]),
         (
             play(&["--clock", "dealy=5s"]),
-            vec!["unknown part `dealy` of a clock; available: delay, bank, increment"],
+            vec!["unknown part `dealy` of a clock; available: delay, bank, increment, tc"],
         ),
         (play(&["--clock", "delay=5"]), vec!["invalid duration `5`; expected e.g. 500ms, 5s or 2m"]),
         (play(&["--clock", "delay=1s,delay=2s"]), vec!["`delay` is given twice"]),

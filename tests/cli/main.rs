@@ -6,6 +6,7 @@
 mod common;
 
 #[cfg(target_os = "linux")]
+mod adjudication;
 mod api_fuzz;
 mod attacks;
 mod best;
@@ -60,6 +61,7 @@ mod league_workers;
 mod league_year;
 mod luck;
 mod mcp;
+mod opening_books;
 mod openings;
 mod output;
 mod owners;

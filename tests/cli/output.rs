@@ -243,8 +243,10 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     let mut number = 0;
     let mut best = vec!["best", "checkers", &plain, &other, "--set", WON, "--opening-plies", "0"];
     best.extend(["--within", "600", "--alpha", "0.4", "--dir"]);
+    let judge = folder.bot("judge", "play(turn=lambda t: move(t, t['legal'][0], info={'score': 0}))");
     for args in [
         best,
+        vec!["openings", "checkers", "--bot", &judge, "-n", "2", "--balance", "0", "-o"],
         vec!["init", "tournament"],
         vec!["tournament", "run", &config, "--dir"],
         vec!["tournament", "run", "--json", &config, "--dir"],
@@ -273,6 +275,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             number += 1;
             let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             match args[1].as_str() {
+                "checkers" if args[0] == "openings" => args.push(folder.text(&format!("new{number}.fen"))),
                 "checkers" | "run" | "tournament" | "init" | "export" | "backup" => {
                     args.push(folder.text(&format!("new{number}")));
                 }

@@ -11,6 +11,7 @@ use referee_protocol::bot::Inability;
 use referee_protocol::referee as message;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
+use crate::adjudication::stated_score;
 use crate::common::{Common, FaultyTurn};
 use crate::detail::{AbortReason, Detail, Fault};
 use crate::event::{GivenInfo, Stamp};
@@ -126,6 +127,9 @@ impl Playing {
             line.raw(key!("info"), info.as_bytes());
         }
         line.end_line();
+        let needs_score = common.setup.header.adjudication.needs_scores();
+        let score = info.as_ref().filter(|_| needs_score);
+        let score = score.and_then(|info| stated_score(common.setup.seating.side(seat), info));
         common.show_info(seat, info);
         if timing.is_late {
             self.time_out(common, stamp, seat, turn, Some(timing.received()));
@@ -139,7 +143,7 @@ impl Playing {
                 }
                 let decider = self.decider(seat);
                 decider.answered += 1;
-                decider.sealed = Some(Sealed::Move { index, offer_draw });
+                decider.sealed = Some(Sealed::Move { index, offer_draw, score });
             }
             Err(refused) => {
                 let shown = excerpt(text, 80);

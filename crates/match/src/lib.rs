@@ -11,7 +11,7 @@
 //! use referee_game::chance::Seed;
 //! use referee_game::{Seat, Seating, hex};
 //! use referee_match::{
-//!     Event, Header, Leg, Limits, Match, MatchEvent, Opening, SeatHeader, Setup, Stamp, Wants, record,
+//!     Adjudication, Event, Header, Leg, Limits, Match, MatchEvent, Opening, SeatHeader, Setup, Stamp, Wants, record,
 //! };
 //! use referee_protocol::words::OnFault;
 //!
@@ -38,6 +38,7 @@
 //!     auto_ready: true,
 //!     program: None,
 //!     limits: Limits::TODAY,
+//!     adjudication: Adjudication::default(),
 //!     opening: Opening::None,
 //! };
 //! let setup = Setup {
@@ -72,6 +73,7 @@
 //! assert!(record::verify(&text, &catalog).is_empty());
 //! ```
 
+mod adjudication;
 mod answers;
 mod broadcast;
 mod common;
@@ -91,6 +93,7 @@ mod scene;
 mod setup;
 mod starting;
 
+pub use adjudication::{Adjudication, DrawRule, NoRule, ResignRule, stated_score};
 pub use detail::{AbortReason, Detail, Fault, RulesFailure};
 pub use ending::Ending;
 pub use event::{Event, GivenInfo, MatchEvent, Stamp};

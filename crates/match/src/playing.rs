@@ -9,6 +9,7 @@ use referee_game::seat::{MAX_SEATS, Seat, SeatSet};
 use referee_protocol::referee as message;
 use referee_protocol::words::EndedBy;
 
+use crate::adjudication::Tally;
 use crate::broadcast::RefereeEvent;
 use crate::common::Common;
 use crate::event::{Event, Stamp};
@@ -28,6 +29,7 @@ pub(super) struct Playing {
     drawn: Vec<u32>,
     /// The seat with a standing draw offer.
     offer: Option<Seat>,
+    tally: Tally,
     /// When to continue with moves for faulty seats, after yielding to the shell.
     resume: Option<Tick>,
 }
@@ -77,8 +79,8 @@ pub(super) struct Sent {
 /// The decision of a seat, sealed until all seats have decided.
 #[derive(Clone, Debug)]
 pub(super) enum Sealed {
-    /// The index of a legal move.
-    Move { index: usize, offer_draw: bool },
+    /// The index of a legal move. `score`: what its bot stated, for its side, if that matters.
+    Move { index: usize, offer_draw: bool, score: Option<f64> },
     /// The seat resigned or failed to decide.
     Exit(SeatExit),
     /// The referee decides for the seat.
@@ -118,6 +120,7 @@ impl Playing {
             fallback: key.fallback(),
             drawn: Vec::new(),
             offer: None,
+            tally: Tally::default(),
             resume: None,
         };
         common.play_opening(stamp, key.opening())?;
@@ -405,6 +408,11 @@ impl Playing {
         let later: Vec<_> =
             later.filter_map(|(seat, decider)| Some((seat, *decider.exit_later.take()?))).collect();
         self.judge_late(common, stamp, &later)?;
+        if let Some(outcome) = self.tally.outcome(&common.setup.header.adjudication)
+            && !matches!(common.table.turn(), Turn::Over(_))
+        {
+            return PhaseFlow::Break(common.end(stamp, EndedBy::Adjudication, outcome, None, None));
+        }
         PhaseFlow::Continue(by_referee)
     }
 
@@ -417,9 +425,11 @@ impl Playing {
         for (seat, chosen) in decision.seats().iter().zip(&mut indices) {
             let decider = &mut self.deciders[seat.index()];
             decider.request = None;
+            let mut stated = None;
             *chosen = match decider.sealed.take() {
-                Some(Sealed::Move { index, offer_draw }) => {
+                Some(Sealed::Move { index, offer_draw, score }) => {
                     offer = offer.or(offer_draw.then_some(seat));
+                    stated = score;
                     index
                 }
                 _ => {
@@ -439,6 +449,7 @@ impl Playing {
             common.decisions += 1;
             // A draw offer lapses with the opponent's move (C2).
             let seating = common.setup.seating;
+            self.tally.add(&common.setup.header.adjudication, seating.side(seat), stated);
             self.offer = self.offer.filter(|&by| seating.side(by) == seating.side(seat));
         }
         let count = decision.seats().len();

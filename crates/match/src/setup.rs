@@ -11,6 +11,7 @@ use referee_protocol::words::OnFault;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::adjudication::Adjudication;
 use crate::detail::AbortReason;
 use crate::limits::Limits;
 use crate::opening::Opening;
@@ -51,6 +52,9 @@ pub struct Header {
     pub program: Option<Box<RawValue>>,
     /// The limits in force.
     pub limits: Limits,
+    /// The rules by which the referee may end the match.
+    #[serde(default, skip_serializing_if = "Adjudication::is_none")]
+    pub adjudication: Adjudication,
     /// The opening; no field without one.
     #[serde(flatten)]
     pub opening: Opening,

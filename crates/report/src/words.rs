@@ -68,6 +68,10 @@ pub fn ending_in_words(game: Option<&Meta>, ended_by: &str, reason: &str) -> Str
         Some(EndedBy::Resignation) => "resignation".to_owned(),
         Some(EndedBy::Fault) => fault_code_in_words(reason),
         Some(EndedBy::TurnLimit) => "turn limit".to_owned(),
+        Some(EndedBy::Adjudication) => match reason {
+            "max_moves" => "adjudication: most moves".to_owned(),
+            _ => format!("adjudication: {}", plain(reason)),
+        },
         Some(EndedBy::Aborted) | None => {
             let what = plain(ended_by);
             if reason.is_empty() || reason == ended_by { what } else { format!("{what}: {}", plain(reason)) }
@@ -197,6 +201,11 @@ impl<'a> ToldMatch<'a> {
                 }
             }
             Some(EndedBy::TurnLimit) => "The match reached its turn limit.".to_owned(),
+            Some(EndedBy::Adjudication) => match self.reason {
+                "resign" => format!("The referee ended it: by the scores stated, {losers} had lost."),
+                "draw" => "The referee ended it: by the scores stated, it was a draw.".to_owned(),
+                _ => "The referee ended it as a draw after the most moves.".to_owned(),
+            },
             Some(EndedBy::Aborted) | None => {
                 format!("It has no result: {}.", ending_in_words(self.game, self.ended_by, self.reason))
             }

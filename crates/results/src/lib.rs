@@ -11,7 +11,7 @@
 //!
 //! use referee_game::chance::Seed;
 //! use referee_game::{Seat, hex};
-//! use referee_match::{Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants};
+//! use referee_match::{Adjudication, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants};
 //! use referee_protocol::words::OnFault;
 //! use referee_results::FinishedMatch;
 //! use referee_stats::{SideResult, Wdl};
@@ -39,6 +39,7 @@
 //!     auto_ready: true,
 //!     program: None,
 //!     limits: Limits::TODAY,
+//!     adjudication: Adjudication::default(),
 //!     opening: Opening::None,
 //! };
 //! let setup = Setup {

@@ -25,12 +25,12 @@ use crate::cli::signals::interrupted;
 use crate::cli::watch::{WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure, screen};
-use crate::game::{Catalog, json};
+use crate::game::{Catalog, counted, json};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::{RegressionOutcome, RegressionReport, interval, origin};
-use crate::runner::{EndedMatch, MatchRunner, RunEvent, deal_leaks_information};
-use crate::runs::config::{Milliseconds, parse_seed};
+use crate::runner::{EndedMatch, MatchRunner, Openings, RunEvent, deal_leaks_information};
+use crate::runs::config::{Milliseconds, OpeningSource, parse_seed};
 use crate::runs::play::check_fresh;
 use crate::runs::regression::RegressionSet;
 use crate::runs::regression::{
@@ -39,7 +39,9 @@ use crate::runs::regression::{
 };
 use crate::runs::workers::OpenedWorkers;
 use crate::sources::{self, BotSpec, Source};
+use crate::stats::estimates::expected_sets;
 use crate::stats::regression::{Shard, Verdict};
+use crate::stats::sprt::SetScores;
 
 /// The default maximum number of sets of a test.
 const MAX_SETS: u32 = 10_000;
@@ -298,6 +300,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         clock: run.terms.clock,
         margin_ms: run.terms.margin_ms,
         on_fault: run.terms.on_fault,
+        adjudication: run.terms.adjudication,
         hello_ms: run.terms.hello_ms,
         ready_ms: run.terms.first_ready_ms,
         later_ready_ms: run.terms.later_ready_ms,
@@ -325,7 +328,11 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         run.seed = parse_seed(&setup.seed).map_err(Failure::usage)?;
     }
     check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
+    run.terms.adjudication.check(rules.meta(), seating).map_err(Failure::usage)?;
     let openings = read_openings(&source, rules, seating, setup.options.clone(), &run.seed)?;
+    if let Some(note) = short_book(&source, &openings, &setup) {
+        screen::stderr_line(note);
+    }
     let is_fresh = deal_leaks_information(rules.meta()) && !args.trust_bots;
     if is_fresh {
         check_fresh(rules, &bots)
@@ -383,6 +390,29 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     printer.verdict(&report);
     reports.write(&report)?;
     printer.out.end(exit(outcome)?)
+}
+
+/// The scores of a thousand pairs of equal bots, as they often are. In normalized Elo the length of a test hardly depends on them.
+const USUAL_PAIRS: [u64; 5] = [30, 190, 560, 190, 30];
+
+/// Says that a book has fewer openings than the test takes sets.
+fn short_book(source: &OpeningSource, openings: &Openings, setup: &RegressionSetup) -> Option<String> {
+    let OpeningSource::File(_) = source else { return None };
+    let (needed, why) = match setup.test.as_ref().and_then(|test| test.sprt().ok()) {
+        None => (u64::from(setup.max_sets), "the run takes"),
+        Some(_) if setup.seats != 2 => return None,
+        Some(sprt) => {
+            let usual = SetScores::pentanomial(USUAL_PAIRS);
+            let at = |elo| expected_sets(&usual, &sprt, elo).unwrap_or_default().ceil() as u64;
+            let mean = at(sprt.elo0()).max(at(sprt.elo1())).min(setup.max_sets.into());
+            (mean, "a test takes on average if the difference is --elo0 or --elo1")
+        }
+    };
+    let there = openings.len() as u64;
+    (there < needed).then(|| {
+        let there = counted(there, "opening", "openings");
+        format!("note: {there} for the {needed} sets that {why}: openings will be played again; `referee openings` makes books")
+    })
 }
 
 fn exit(outcome: RegressionOutcome) -> Result<Exit, Failure> {

@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use referee_game::chance::Seed;
 use referee_game::{Seat, hex, json};
 use referee_match::{
-    AbortReason, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
+    AbortReason, Adjudication, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
 };
 use referee_protocol::Head;
 use referee_protocol::bot;
@@ -145,6 +145,7 @@ impl Host {
             auto_ready: true,
             program: None,
             limits: Limits::TODAY,
+            adjudication: Adjudication::default(),
             opening: Opening::None,
         };
         let wants = vec![Wants { scenes: open.scenes, ..self.wants }; seating.seats()];

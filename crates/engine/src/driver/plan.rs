@@ -6,7 +6,7 @@ use referee_game::chance::Seed;
 use referee_game::erased::{NotOpened, Rules, Table};
 use referee_game::hex;
 use referee_game::seat::{Seating, Viewer};
-use referee_match::{Header, Leg, Limits, Opening, SeatHeader, Setup, Wants, check_policy};
+use referee_match::{Adjudication, Header, Leg, Limits, Opening, SeatHeader, Setup, Wants, check_policy};
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -32,6 +32,9 @@ pub struct Terms {
     /// Whether a match is void if a bot says that what chooses its moves cannot be reached; otherwise that is a fault.
     #[serde(default)]
     pub trust_outages: bool,
+    /// The rules by which the referee ends matches before the rules of the game do.
+    #[serde(default, skip_serializing_if = "Adjudication::is_none")]
+    pub adjudication: Adjudication,
 }
 
 fn later_ready_ms() -> u64 {
@@ -48,6 +51,7 @@ impl Default for Terms {
             first_ready_ms: limits::FIRST_READY_MS,
             later_ready_ms: limits::READY_MS,
             trust_outages: false,
+            adjudication: Adjudication::default(),
         }
     }
 }
@@ -180,6 +184,7 @@ impl Run {
     /// If the options or the seating are invalid, or the rules fail.
     pub fn set_up(&self, terms: &Terms, plan: MatchPlan<'_>) -> Result<(Setup, Box<dyn Table>), NotOpened> {
         check_policy(plan.rules.meta(), terms.on_fault)?;
+        terms.adjudication.check(plan.rules.meta(), plan.seating)?;
         let table = plan.rules.open(plan.options, plan.seating)?;
         let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
         let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));
@@ -208,6 +213,7 @@ impl Run {
             auto_ready: plan.auto_ready,
             program: plan.rules.program().map(ToOwned::to_owned),
             limits: Limits::of(plan.rules.meta()),
+            adjudication: terms.adjudication,
             opening: plan.opening,
         };
         let seating = plan.seating;

@@ -17,6 +17,9 @@ const OPEN: [&str; 2] = ["name", "version"];
 /// Parameters of details that are free text: they may quote what a bot wrote, and name files of the machine.
 const FREE_TEXTS: [&str; 3] = ["error", "text", "why"];
 
+/// What of an `info` adjudication reads.
+const SCORES: [&str; 3] = ["score", "score_scale", "score_side"];
+
 /// Whether what bots say of their search (`info`) is public.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PublishedInfo {
@@ -43,7 +46,7 @@ pub struct PublicRecord {
 }
 
 /// Makes the public form of a record: without command lines and files of bots, standard error, processor times and free
-/// texts of details, and without `info` unless it is public. The public form of a public record is itself, without private
+/// texts of details, and without `info` unless it is public, of which the scores stay if adjudication needs them. The public form of a public record is itself, without private
 /// lines.
 ///
 /// # Errors
@@ -64,13 +67,14 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
     };
     let unreadable = |line| move |error| Difference::at(line, BadLine::Json(error));
     public.header(texts[0], &header.r#match).map_err(unreadable(1))?;
+    let with_scores = header.adjudication.needs_scores();
     let (mut outages, mut rules_restarts) = (Vec::new(), 0);
     // A record that is public already keeps what it says of its private lines.
     let mut known = vec![None; header.seats.len()];
     for (text, number) in happened.iter().zip(2..) {
         let line = RecordLine::read(text).map_err(|error| Difference::at(number, error))?;
         let RecordEntry::Bots(bots) = line.entry else {
-            public.line(text, &line, info).map_err(unreadable(number))?;
+            public.line(text, &line, info, with_scores).map_err(unreadable(number))?;
             continue;
         };
         rules_restarts = bots.rules_restarts;
@@ -175,17 +179,25 @@ impl PublicRecord {
         Ok(())
     }
 
-    /// Adds a line of the match without what is private.
+    /// Adds a line of the match without what is private. `with_scores`: the result rests on the scores of bots.
     fn line(
         &mut self,
         text: &[u8],
         line: &RecordLine<'_>,
         info: PublishedInfo,
+        with_scores: bool,
     ) -> Result<(), serde_json::Error> {
         let shown: Cow<'_, [u8]> = match &line.entry {
             RecordEntry::Answer(answer) if answer.info.is_some() && info == PublishedInfo::Never => {
-                let is_info = |key: &str| if key == "info" { Edit::Drop } else { Edit::Keep };
-                edit(text, |key, _| Ok(is_info(key)))?.into_bytes().into()
+                let is_score = |key: &str| if SCORES.contains(&key) { Edit::Keep } else { Edit::Drop };
+                let edited = edit(text, |key, value| match key {
+                    "info" if with_scores => {
+                        edit(value.get().as_bytes(), |key, _| Ok(is_score(key))).map(Edit::Replace)
+                    }
+                    "info" => Ok(Edit::Drop),
+                    _ => Ok(Edit::Keep),
+                });
+                edited?.into_bytes().into()
             }
             RecordEntry::Fault(_) | RecordEntry::Abort { .. } | RecordEntry::Result => {
                 without_texts(text)?.into_bytes().into()

@@ -314,6 +314,7 @@ pub(super) fn open_match(
         .filter(|seating| rules.meta().seatings.contains(seating))
         .ok_or_else(|| NotReplayed::OtherSeating { game: header.game.clone() })?;
     check_policy(rules.meta(), header.on_fault).map_err(NotOpened::from)?;
+    header.adjudication.check(rules.meta(), seating).map_err(NotOpened::from)?;
     let table = rules.open(&header.options, seating)?;
     if table.options().get() != header.options.get() {
         return Err(NotReplayed::IncompleteOptions { complete: table.options().to_string() });

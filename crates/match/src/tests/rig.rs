@@ -12,7 +12,9 @@ use referee_protocol::words::FaultCode;
 use serde_json::{Value, json};
 
 use super::toy;
-use crate::{Detail, Ending, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants};
+use crate::{
+    Adjudication, Detail, Ending, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
+};
 
 pub(super) const MS: u64 = 1000;
 
@@ -137,6 +139,7 @@ impl RigSetup {
             auto_ready: self.auto_ready,
             program: None,
             limits: self.limits,
+            adjudication: Adjudication::default(),
             opening: self.opening.clone(),
         };
         Setup {

@@ -26,6 +26,8 @@ pub struct Settings {
     pub limits: Option<Clock>,
     /// The fault policy, as in the file.
     pub on_fault: String,
+    /// The rules by which the referee ends matches, as options; empty without any.
+    pub adjudication: String,
     /// The options of the game, with defaults filled in.
     pub options: Box<RawValue>,
     /// How matches open, in words.
@@ -50,6 +52,9 @@ pub struct Conditions {
     clocks_told: Option<String>,
     /// The fault policy, as in the tournament file.
     pub on_fault: String,
+    /// The rules by which the referee ends matches, as options.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub adjudication: String,
     /// The options of the game, with defaults filled in.
     pub options: Box<RawValue>,
     /// How matches open, in words.
@@ -129,6 +134,7 @@ impl Conditions {
             clocks_told: clocks::told(&clocks, Some(&*next).filter(|_| !is_complete)),
             clocks,
             on_fault: settings.on_fault.clone(),
+            adjudication: settings.adjudication.clone(),
             options: settings.options.clone(),
             openings: settings.openings.clone(),
             seed: is_complete.then(|| settings.seed.clone()),

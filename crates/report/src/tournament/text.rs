@@ -407,8 +407,9 @@ pub(crate) fn sandboxes(report: &TournamentReport) -> String {
 }
 
 pub(crate) fn conditions(report: &TournamentReport) -> Grid {
-    let Conditions { format, deals, on_fault, options, openings, seed, began_at, ended_at, .. } =
-        &report.conditions;
+    let Conditions {
+        format, deals, on_fault, adjudication, options, openings, seed, began_at, ended_at, ..
+    } = &report.conditions;
     let StandingsReport { game, rules, seats, sides, .. } = &report.standings;
     let teams = if seats == sides { String::new() } else { format!(", {sides} teams") };
     let mut rows = vec![
@@ -420,6 +421,9 @@ pub(crate) fn conditions(report: &TournamentReport) -> Grid {
         ("clock", report.conditions.clock_in_words()),
         ("on fault", on_fault.clone()),
     ];
+    if !adjudication.is_empty() {
+        rows.push(("adjudication", adjudication.clone()));
+    }
     if !report.sandboxes.is_empty() {
         rows.push(("sandbox", sandboxes(report)));
     }

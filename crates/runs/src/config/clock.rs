@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use referee_engine::driver::{InvalidClock, Terms, check_clock};
+use referee_match::Adjudication;
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -83,7 +84,8 @@ impl fmt::Display for ReadyLimits {
     }
 }
 
-/// The clock of each bot: `none`, or a list of `delay=TIME`, `bank=TIME` and `increment=TIME`.
+/// The clock of each bot: `none`, or a list of `delay=TIME`, `bank=TIME` and `increment=TIME`. `tc=10+0.1`, as other programs for matches
+/// write it, is `bank=10s,increment=100ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockLimits(pub Option<Clock>);
 
@@ -91,9 +93,17 @@ pub struct ClockLimits(pub Option<Clock>);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockError {
-    #[error("`{0}` is not KEY=TIME or `none`")]
+    #[error(
+        "`{0}` is not KEY=TIME or `none`; expected e.g. delay=5s,bank=60s, or tc=10+0.1 for bank=10s,increment=100ms"
+    )]
     Form(String),
-    #[error("unknown part `{0}` of a clock; available: delay, bank, increment, or `none`")]
+    #[error("`tc={0}` is not a number of seconds, or SECONDS+SECONDS such as tc=10+0.1")]
+    Control(String),
+    #[error(
+        "`tc={given}`: a bank is for all moves of a match, not for {moves} of them; expected e.g. tc={bank}, or delay=TIME for each move"
+    )]
+    MovesPerBank { given: String, moves: String, bank: String },
+    #[error("unknown part `{0}` of a clock; available: delay, bank, increment, tc, or `none`")]
     Unknown(String),
     #[error("`{0}` is given twice")]
     Twice(String),
@@ -105,6 +115,21 @@ pub enum ClockError {
     Invalid(#[from] InvalidClock),
 }
 
+/// Bank and increment of `10+0.1` in milliseconds.
+fn time_control(text: &str) -> Result<(u64, u64), ClockError> {
+    if let Some((moves, bank)) = text.split_once('/') {
+        let (given, moves, bank) = (text.to_owned(), moves.to_owned(), bank.to_owned());
+        return Err(ClockError::MovesPerBank { given, moves, bank });
+    }
+    let (bank, increment) = text.split_once('+').unwrap_or((text, "0"));
+    let ms = |seconds: &str| {
+        let is_plain = seconds.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let seconds: Option<f64> = seconds.parse().ok().filter(|_| is_plain);
+        seconds.map(|seconds| (seconds * 1000.0).round() as u64)
+    };
+    ms(bank).zip(ms(increment)).ok_or_else(|| ClockError::Control(text.to_owned()))
+}
+
 impl FromStr for ClockLimits {
     type Err = ClockError;
 
@@ -112,22 +137,27 @@ impl FromStr for ClockLimits {
         if text == "none" {
             return Ok(ClockLimits(None));
         }
-        let mut clock = Clock { delay_ms: 0, bank_ms: 0, increment_ms: 0 };
-        let mut seen = Vec::new();
+        let (mut delay, mut bank, mut increment) = (None, None, None);
+        let replace = |field: &mut Option<u64>, ms| field.replace(ms).is_some();
         for part in text.split(',') {
             let (key, value) = part.split_once('=').ok_or_else(|| ClockError::Form(part.to_owned()))?;
-            let field = match key {
-                "delay" => &mut clock.delay_ms,
-                "bank" => &mut clock.bank_ms,
-                "increment" => &mut clock.increment_ms,
+            let time = || value.parse::<Milliseconds>().map(|time| time.0);
+            let is_twice = match key {
+                "delay" => replace(&mut delay, time()?),
+                "bank" => replace(&mut bank, time()?),
+                "increment" => replace(&mut increment, time()?),
+                "tc" => {
+                    let (of_bank, of_increment) = time_control(value)?;
+                    replace(&mut bank, of_bank) | replace(&mut increment, of_increment)
+                }
                 _ => return Err(ClockError::Unknown(key.to_owned())),
             };
-            if seen.contains(&key) {
+            if is_twice {
                 return Err(ClockError::Twice(key.to_owned()));
             }
-            seen.push(key);
-            *field = value.parse::<Milliseconds>()?.0;
         }
+        let [delay_ms, bank_ms, increment_ms] = [delay, bank, increment].map(Option::unwrap_or_default);
+        let clock = Clock { delay_ms, bank_ms, increment_ms };
         check_clock(clock)?;
         Ok(ClockLimits(Some(clock)))
     }
@@ -150,6 +180,7 @@ impl ClockLimits {
             first_ready_ms: ready_limit.first_ms,
             later_ready_ms: ready_limit.later_ms,
             trust_outages: false,
+            adjudication: Adjudication::default(),
         }
     }
 }
@@ -166,6 +197,8 @@ mod tests {
         assert_eq!(read("delay=5s,bank=60s"), Ok(Some((5_000, 60_000, 0))));
         assert_eq!(read("bank=1m,increment=500ms"), Ok(Some((0, 60_000, 500))));
         assert_eq!(read("delay=100ms,increment=0"), Ok(Some((100, 0, 0))));
+        assert_eq!(read("tc=10+0.1"), Ok(Some((0, 10_000, 100))));
+        assert_eq!(read("tc=0.5,delay=1s"), Ok(Some((1_000, 500, 0))));
         assert_eq!(read("none"), Ok(None));
     }
 
@@ -180,6 +213,11 @@ mod tests {
             ("increment=1s", "no time for an answer"),
             ("delay=90000s", "more than a day"),
             ("delay=1us", "whole number"),
+            ("10+0.1", "tc=10+0.1 for bank=10s,increment=100ms"),
+            ("tc=40/60+0.5", "not for 40 of them; expected e.g. tc=60+0.5"),
+            ("tc=1e3", "SECONDS+SECONDS"),
+            ("tc=10,increment=1s", "`increment` is given twice"),
+            ("tc=10s", "SECONDS+SECONDS"),
         ] {
             let error = text.parse::<ClockLimits>().expect_err(text).to_string();
             assert!(error.contains(what), "{text}: {error}");

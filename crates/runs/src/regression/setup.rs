@@ -8,6 +8,7 @@ use referee_bots::sandbox::Sandbox;
 use referee_engine::runner::Scoring;
 use referee_game::erased::Rules;
 use referee_game::{Catalog, Misconfigured, Seating};
+use referee_match::Adjudication;
 use referee_match::record::{OtherRules, check_program};
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
@@ -97,6 +98,9 @@ pub struct RegressionSetup {
     pub margin_ms: u64,
     /// The fault policy.
     pub on_fault: OnFault,
+    /// The rules by which the referee ends matches.
+    #[serde(default)]
+    pub adjudication: Adjudication,
     /// The time limit of `hello`.
     pub hello_ms: u64,
     /// The time limit of the first `ready`.

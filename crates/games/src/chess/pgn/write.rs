@@ -51,6 +51,7 @@ fn termination(ended: &str) -> &'static str {
     match ended {
         "fault (timeout)" | "fault (no_start)" => "time forfeit",
         "fault (disconnected)" | "fault (exited)" | "fault (stalled)" => "abandoned",
+        ended if ended.starts_with("adjudication") => "adjudication",
         ended if ended.starts_with("aborted") => "unterminated",
         ended if ended.starts_with("fault") => "rules infraction",
         _ => "normal",
@@ -102,7 +103,7 @@ fn moves(start: Fen, sheet: &Sheet, score: Score, out: &mut String) -> Result<()
 }
 
 /// What a bot says of its move, as engines' programs write it: `{+0.34/18 1.200s}`, which is the score in pawns for the
-/// mover, the depth, and the time. Without score or depth it is the time alone.
+/// mover, the depth, and the time; `+M3` is a mate in three moves. Without score or depth it is the time alone.
 fn comment(note: &MoveNote, mover: Seat) -> Option<String> {
     #[derive(Deserialize)]
     struct Info {
@@ -110,14 +111,20 @@ fn comment(note: &MoveNote, mover: Seat) -> Option<String> {
         score: f64,
         score_side: Option<u8>,
         depth: u32,
+        /// Moves until mate.
+        mate: Option<i64>,
     }
     let seconds = format!("{:.3}s", note.took_us? as f64 / 1e6);
     let info = note.info.as_ref().and_then(|info| serde_json::from_str::<Info>(info.get()).ok());
     Some(match info {
         None => format!("{{{seconds}}}"),
-        Some(Info { score, score_side, depth }) => {
-            let sign = if score_side.is_none_or(|side| side == mover.0) { 1.0 } else { -1.0 };
-            format!("{{{:+.2}/{depth} {seconds}}}", sign * score / 100.0)
+        Some(Info { score, score_side, depth, mate }) => {
+            let score = if score_side.is_none_or(|side| side == mover.0) { score } else { -score };
+            let score = match mate {
+                Some(moves) => format!("{}M{}", if score < 0.0 { '-' } else { '+' }, moves.unsigned_abs()),
+                None => format!("{:+.2}", score / 100.0),
+            };
+            format!("{{{score}/{depth} {seconds}}}")
         }
     })
 }

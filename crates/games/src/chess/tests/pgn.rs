@@ -91,6 +91,20 @@ fn a_match_is_written_with_all_its_tags_and_comments() {
 }
 
 #[test]
+fn a_mate_is_written_in_moves() {
+    let note = |info: &str| {
+        let info = Some(RawValue::from_string(info.to_owned()).unwrap());
+        MoveNote { took_us: Some(1_000), info }
+    };
+    let notes = vec![
+        note(r#"{"score":-29999,"mate":-1,"depth":2}"#),
+        note(r#"{"score":-29999,"score_side":0,"mate":-1,"depth":2}"#),
+    ];
+    let text = written(&Sheet { notes, ..sheet(json!({}), "f2f3 e7e5", None, "aborted (aborted)") });
+    assert!(text.contains("1. f3 {-M1/2 0.001s} 1... e5 {+M1/2 0.001s}"), "{text}");
+}
+
+#[test]
 fn castling_is_written_in_san_from_both_variants() {
     let standard = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
     let chess960 = "1r2k1r1/pppppppp/8/8/8/8/PPPPPPPP/1R2K1R1 w GBgb - 0 1";

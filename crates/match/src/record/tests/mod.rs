@@ -18,7 +18,8 @@ use serde_json::json;
 
 use crate::record::{self, Difference, Playback, RecordEntry, Replay, Seal, add_bots, seal};
 use crate::{
-    AbortReason, Detail, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp, Wants,
+    AbortReason, Adjudication, Detail, Event, Header, Leg, Limits, Match, Opening, SeatHeader, Setup, Stamp,
+    Wants,
 };
 
 /// A match of checkers that is being recorded. Every step takes 10 ms.
@@ -77,6 +78,7 @@ impl MatchRecorder {
             auto_ready: false,
             program: None,
             limits: Limits::TODAY,
+            adjudication: Adjudication::default(),
             opening,
         };
         let wants = vec![Wants::default(); 2];

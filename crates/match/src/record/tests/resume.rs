@@ -51,6 +51,7 @@ fn header(rules: &dyn Rules, seating: Seating) -> Header {
         auto_ready: false,
         limits: Limits::TODAY,
         program: None,
+        adjudication: Adjudication::default(),
         opening: Opening::None,
     }
 }

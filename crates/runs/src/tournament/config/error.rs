@@ -65,6 +65,9 @@ pub enum ConfigError {
     /// The fault policy does not fit the game.
     #[error(transparent)]
     Policy(Misconfigured),
+    /// The matches cannot be adjudicated.
+    #[error(transparent)]
+    Adjudication(Misconfigured),
     #[error("a race draws an opening for each set: omit `order` and `opening_start`")]
     DrawnOpenings,
     /// The openings cannot be used.

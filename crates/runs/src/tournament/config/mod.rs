@@ -7,12 +7,14 @@ mod prepare;
 
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Component, Path, PathBuf};
 
 use referee_engine::sources::BotSpec;
 use referee_files::read_regular;
 use referee_game::Misconfigured;
 use referee_game::chance::Seed;
+use referee_match::{DrawRule, ResignRule};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use referee_results::Roster;
@@ -65,6 +67,12 @@ pub struct TournamentConfig {
     /// Whether a match is void if a bot says that what chooses its moves cannot be reached.
     #[serde(default)]
     trust_outages: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resign: Option<Setting<ResignRule>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    draw: Option<Setting<DrawRule>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_moves: Option<NonZeroU32>,
     #[serde(default = "defaults::hello_limit")]
     hello_limit: Setting<Milliseconds>,
     #[serde(default = "defaults::ready_limit")]

@@ -1,5 +1,6 @@
 //! Validates a tournament file, and converts it to what plays the tournament.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use referee_engine::sources::{BotSpec, Listen, Source};
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::{Seating, counted};
-use referee_match::check_policy;
+use referee_match::{Adjudication, check_policy};
 use referee_report::tournament::Settings;
 use referee_stats::Deals;
 use referee_stats::schedule::{ByePoints, Format, Participation, Plan, RankBy};
@@ -76,6 +77,7 @@ impl TournamentConfig {
             clock: self.clock.to_string(),
             limits: self.clock.0,
             on_fault: self.on_fault.to_string(),
+            adjudication: self.adjudication().to_string(),
             options: table.map_or(options, |table| table.options().to_owned()),
             openings,
             seed: seed.to_owned(),
@@ -146,7 +148,8 @@ impl TournamentConfig {
             check_fresh(rules, &sources).map_err(ConfigError::Mirror)?;
         }
         let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
-        let terms = Terms { trust_outages: self.trust_outages, ..terms };
+        let terms = Terms { trust_outages: self.trust_outages, adjudication: self.adjudication(), ..terms };
+        terms.adjudication.check(rules.meta(), plan.seating).map_err(ConfigError::Adjudication)?;
         let listen = self.listen(&sources, &mut notices)?;
         if let Some(workers) = &self.workers {
             workers.resolved(|path| self.resolve(path))?;
@@ -212,6 +215,14 @@ impl TournamentConfig {
             });
         }
         Ok(listen(settings, sources, notices)?)
+    }
+
+    fn adjudication(&self) -> Adjudication {
+        Adjudication {
+            resign: self.resign.as_deref().copied(),
+            draw: self.draw.as_deref().copied(),
+            max_moves: self.max_moves.map(NonZeroU32::get),
+        }
     }
 
     fn is_race(&self) -> bool {

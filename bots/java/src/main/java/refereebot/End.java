@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * A match is over.
  *
- * @param endedBy rules, agreement, resignation, fault, turn_limit or aborted
+ * @param endedBy rules, agreement, resignation, fault, turn_limit, adjudication or aborted
  * @param ranks from 1, by seat; null when it was aborted
  * @param scores from 0 to 1, by seat; null when it was aborted
  * @param amounts what each seat gets, in the unit of the game; null when it was aborted, and in games without amounts

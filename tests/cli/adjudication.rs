@@ -1,0 +1,165 @@
+//! Matches that the referee ends by the scores that bots state, or after the most moves.
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, SEED, referee, the};
+use crate::records::{changed, line_of, resealed};
+
+/// A bot of chess that moves a knight out and back, which is legal in every position of the match, and states the scores of
+/// this Python expression of its turn `n`.
+fn knights(folder: &Folder, name: &str, score: &str) -> String {
+    let script = format!(
+        "def turn(t):
+    n = t['turn']
+    score = {score}
+    moves = ['g1f3', 'f3g1'] if t['seat'] == 0 else ['g8f6', 'f6g8']
+    info = {{}} if score is None else {{'info': {{'score': score, 'depth': 9, 'text': 'secret'}}}}
+    move(t, moves[n % 2], **info)
+play(turn=turn)"
+    );
+    folder.bot(name, &script)
+}
+
+/// The record of a match of these bots with these options, and its file.
+fn played(folder: &Folder, bots: [&str; 2], options: &[&str]) -> (Vec<Value>, String) {
+    let records = folder.text("records");
+    let never = ["--set", "repetitions=0", "--seed", SEED, "--record", &records];
+    referee([&["play", "chess", bots[0], bots[1]][..], &never, options].concat()).done();
+    let file = folder.text("records/m1.jsonl");
+    assert_eq!(referee(["verify", &file]).done().stdout, format!("{file}: ok\n"));
+    (folder.record("records/m1.jsonl"), file)
+}
+
+#[test]
+fn both_bots_agree_that_one_has_lost() {
+    let folder = Folder::new();
+    let loser = knights(&folder, "loser", "-600 if n >= 3 else -599");
+    let winner = knights(&folder, "winner", "600");
+    let (record, file) = played(&folder, [&loser, &winner], &["--resign", "score=600,moves=3"]);
+    let result = the("result", &record);
+    assert_eq!([&result["ended_by"], &result["reason"]], ["adjudication", "resign"]);
+    assert_eq!([&result["ranks"], &result["decisions"]], [&json!([2, 1]), &json!(11)], "{result}");
+    assert_eq!(record[0]["adjudication"], json!({"resign": {"score": 600, "moves": 3}}));
+
+    // It is named wherever the result is shown.
+    let pgn = referee(["export", &file, "--pgn"]).done().stdout;
+    assert!(pgn.contains("[Result \"0-1\"]") && pgn.contains("[Termination \"adjudication\"]"), "{pgn}");
+    let shown = referee(["show", &file]).done().stdout;
+    assert!(shown.contains("adjudication"), "{shown}");
+
+    // A record in which the rule did not hold, or held before, does not verify.
+    let text = std::fs::read_to_string(&file).expect("a record");
+    let weaker = changed(&text, line_of(&text, "answer", "\"turn\":5"), "\"score\": -600", "\"score\": -599");
+    let none = changed(&text, 1, ",\"adjudication\":{\"resign\":{\"score\":600,\"moves\":3}}", "");
+    let later = changed(&text, 1, "\"moves\":3", "\"moves\":4");
+    let earlier = changed(&text, 1, "\"moves\":3", "\"moves\":2");
+    for (other, says) in [
+        (weaker, "this cannot happen here: `{\"type\":\"result\""),
+        (none, "this cannot happen here: `{\"type\":\"result\""),
+        (later, "this cannot happen here: `{\"type\":\"result\""),
+        (earlier, "but the rules give `{\"type\":\"result\""),
+    ] {
+        let file = folder.write("other.jsonl", resealed(&other));
+        let verified = referee(["verify", &file]).with_code(1).stdout;
+        assert!(verified.contains(says), "{says}: {verified}");
+    }
+
+    // The public form keeps the scores, on which the result rests, and nothing else that bots said.
+    let public = folder.text("public");
+    referee(["publish", &file, "--info", "never", "--to", &public]).done();
+    let shown = std::fs::read_to_string(folder.path("public/m1.jsonl")).expect("a record");
+    assert!(shown.contains("\"info\":{\"score\":-600}") && !shown.contains("secret"), "{shown}");
+    referee(["verify", &folder.text("public/m1.jsonl")]).done();
+}
+
+#[test]
+fn one_side_suffices_where_the_rule_says_so() {
+    let folder = Folder::new();
+    let (loser, silent) = (knights(&folder, "loser", "-900"), knights(&folder, "silent", "None"));
+    let (record, _) =
+        played(&folder, [&silent, &loser], &["--resign", "score=600,moves=3,one-sided", "--max-moves", "20"]);
+    let result = the("result", &record);
+    assert_eq!([&result["reason"], &result["ranks"]], [&json!("resign"), &json!([1, 2])], "{result}");
+    assert_eq!(result["decisions"], 6);
+}
+
+#[test]
+fn level_scores_and_the_most_moves_are_draws() {
+    let folder = Folder::new();
+    let (level, silent) = (knights(&folder, "level", "-10"), knights(&folder, "silent", "None"));
+    let rules = ["--draw", "score=10,moves=4,after=6", "--max-moves", "9"];
+    for (other, reason, decisions) in [(&level, "draw", 12), (&silent, "max_moves", 18)] {
+        let folder = Folder::new();
+        let (record, _) = played(&folder, [&level, other], &rules);
+        let result = the("result", &record);
+        let expected =
+            json!({"ended_by": "adjudication", "reason": reason, "ranks": [1, 1], "decisions": decisions});
+        for (key, value) in expected.as_object().expect("an object") {
+            assert_eq!(&result[key], value, "{result}");
+        }
+    }
+}
+
+#[test]
+fn a_tournament_and_a_regression_adjudicate() {
+    let folder = Folder::new();
+    let bot = knights(&folder, "level", "0");
+    let toml = format!(
+        "game = \"chess\"\nresign = \"score=600,moves=3\"\ndraw = \"score=10,moves=3\"\nmax_moves = 90\n[format]\nkind = \"round_robin\"\n\
+         [[entrants]]\nname = \"a\"\ncommand = \"{bot}\"\n[[entrants]]\nname = \"b\"\ncommand = \"{bot}\"\n"
+    );
+    let (file, cup) = (folder.write("cup.toml", toml), folder.text("cup"));
+    referee(["tournament", "run", &file, "--dir", &cup]).done();
+    let report = referee(["tournament", "report", &cup]).done().stdout;
+    let rules = "resign score=600,moves=3; draw score=10,moves=3,after=0; max-moves 90";
+    assert!(report.contains(rules), "{report}");
+    let matches = referee(["tournament", "export", &cup, "--format", "csv"]).done().stdout;
+    assert!(matches.contains("adjudication,draw"), "{matches}");
+    referee(["verify", &folder.text("cup/records")]).done();
+
+    let regress = ["regress", "chess", "--new", &bot, "--base", &bot, "--opening-plies", "0"];
+    let ended = referee([&regress[..], &["--fixed", "1", "--max-moves", "3", "--json"]].concat()).done();
+    assert!(ended.all("match").iter().all(|line| line["reason"] == "max_moves"), "{}", ended.stdout);
+}
+
+#[test]
+fn matches_that_cannot_be_adjudicated_are_refused() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let three = ["play", "keezen", &bot, &bot, &bot, "--max-moves", "3"];
+    referee(three).with_code(2).says(&["adjudication needs two sides"]);
+    let rule = ["play", "chess", &bot, &bot, "--resign", "score=600"];
+    referee(rule).with_code(2).says(&["`moves` is missing; expected score=N,moves=N"]);
+}
+
+/// The moves of each match of a regression of these bots with this seed.
+fn moves_of_regression(folder: &Folder, new: &str, base: &str, name: &str) -> Vec<Vec<Value>> {
+    let records = folder.text(name);
+    let args =
+        ["regress", "chess", "--new", new, "--base", base, "--fixed", "2", "--seed", SEED, "--jobs", "2"];
+    let limits = ["--max-moves", "12", "--clock", "none", "--record", &records];
+    referee([&args[..], &limits].concat()).with_code(0);
+    let moves = |number: u32| {
+        let record = folder.record(&format!("{name}/m{number}.jsonl"));
+        let events = record.iter().filter(|line| line["type"] == "event").map(|line| &line["event"]["move"]);
+        events.cloned().collect::<Vec<_>>()
+    };
+    (1..=4).map(moves).collect()
+}
+
+#[test]
+fn a_regression_with_a_budget_in_nodes_repeats_move_for_move() {
+    // A search that looks at so many moves, whatever time that takes.
+    let script = "import hashlib
+def turn(t):
+    seen = [hashlib.sha256((t['view']['fen'] + m).encode()).digest() + m.encode() for m in t['legal'][:NODES]]
+    move(t, max(seen)[32:].decode())
+play(turn=turn)";
+    let folder = Folder::new();
+    let bot = |name: &str, nodes: u32| folder.bot(name, &script.replace("NODES", &nodes.to_string()));
+    let (new, base) = (bot("new", 20), bot("base", 5));
+    let once = moves_of_regression(&folder, &new, &base, "once");
+    assert_eq!(moves_of_regression(&folder, &new, &base, "again"), once);
+    assert_eq!(once[0].len(), 8 + 24, "an opening and twelve moves a side");
+    assert_ne!(once[0], once[2]);
+}
