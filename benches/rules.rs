@@ -167,6 +167,8 @@ fn collection(notation: &dyn Notation, games: usize) -> String {
             names: vec!["a".to_owned(), "b".to_owned()],
             options: options.unwrap_or_else(|error| unreachable!("that is JSON: {error}")),
             moves: Vec::new(),
+            seats: Vec::new(),
+            draws: Vec::new(),
             notes: Vec::new(),
             ranks: None,
             ended: String::new(),
@@ -192,7 +194,12 @@ fn check_20_000_games_of_pdn(bencher: Bencher) {
     let Some(notation) = Checkers::NOTATION else { return };
     let text = collection(notation, 20_000);
     bencher.counter(ItemsCount::new(20_000u64)).counter(BytesCount::new(text.len())).bench(|| {
-        let sound = notation.check(text.as_bytes()).filter(|game| game.verdict == Validity::Sound).count();
+        let sound = notation
+            .check(text.as_bytes())
+            .into_iter()
+            .flatten()
+            .filter(|game| game.verdict == Validity::Sound)
+            .count();
         assert_eq!(sound, 20_000);
     });
 }

@@ -112,8 +112,8 @@ pub fn page(data: &[u8]) {
 /// Reads a collection of games in every notation, as games and as openings.
 pub fn pdn(data: &[u8]) {
     for rules in crate::games::catalog().games() {
-        if let Some(notation) = rules.notation() {
-            let games = notation.check(data).count();
+        for games in rules.notations().into_iter().filter_map(|notation| notation.check(data)) {
+            let games = games.count();
             assert!(games <= data.len());
         }
         for format in rules.opening_files() {

@@ -11,29 +11,28 @@ use crate::cli::find_game::with_games;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{self, Screen};
 use crate::cli::{Exit, Failure};
-use crate::game::Catalog;
+use crate::game::notation::NotWritable;
+use crate::game::{Catalog, Notation};
 use crate::record;
 
-/// Export records to a notation that other programs read: PDN for checkers, PGN for chess
+/// Export records to a notation that other programs read, such as PDN for checkers or PGN for chess
 ///
 /// Every record is verified first. A record with errors is rejected: the errors are printed to standard error, the
 /// exit code is 1, and the other records are still exported. `referee rules GAME` describes the notation. In PDN, 1-0 is a
 /// win of Black, who has seat 0 and moves first. PGN has the time of each move, and score and depth if the bot sends them
-/// as `info`.
+/// as `info`. A game whose rules are a program has the notations that its `game.toml` names.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  referee export records --pdn > games.pdn
-  referee export records/m1.jsonl records/m2.jsonl --pgn -o games.pgn")]
+  referee export records --format pdn > games.pdn
+  referee export records/m1.jsonl records/m2.jsonl --format pgn -o games.pgn
+  referee export records --game examples/games/go --format sgf")]
 pub(super) struct Args {
     /// Records, or directories of records
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Export PDN, for checkers
-    #[arg(long, required_unless_present = "pgn", conflicts_with = "pgn")]
-    pdn: bool,
-    /// Export PGN, for chess
-    #[arg(long)]
-    pgn: bool,
+    /// The notation: pdn for checkers, pgn for chess, or one of a game whose rules are a program
+    #[arg(long, value_name = "NAME")]
+    format: String,
     /// The directory of a game whose rules are a program, for its records; may be repeated
     #[arg(long = "game", value_name = "DIR")]
     games: Vec<PathBuf>,
@@ -47,16 +46,16 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut out = Screen(TolerantStdout::new());
     let mut exit = Exit::Done;
     let mut text = String::new();
-    let name = if args.pgn { "PGN" } else { "PDN" };
     for file in &files {
         match record::sheet(&read(file)?, catalog) {
             Ok((game, sheet)) => {
-                let rules = catalog.find(&game).ok().and_then(|rules| rules.notation());
-                let notation = rules.filter(|notation| notation.name() == name);
-                let wrong = |what: &dyn Display| Failure::usage(format!("{}: {what}", file.display()));
-                let notation =
-                    notation.ok_or_else(|| wrong(&format_args!("{game} has no {name} notation")))?;
-                notation.write(&sheet, &mut text).map_err(|what| wrong(&what))?;
+                let of_file = |what: &dyn Display| format!("{}: {what}", file.display());
+                let notation = notation(catalog, &game, &args.format);
+                let notation = notation.map_err(|what| Failure::usage(of_file(&what)))?;
+                notation.write(&sheet, &mut text).map_err(|what| match what {
+                    NotWritable::RulesFailed(failed) => Failure::cannot_run(of_file(&failed)),
+                    what => Failure::usage(of_file(&what)),
+                })?;
             }
             Err(differences) => {
                 exit = Exit::No;
@@ -74,4 +73,22 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         args.output.write(text.as_bytes())?;
     }
     out.0.end(exit)
+}
+
+/// The notation of a game.
+///
+/// # Errors
+/// Names those that the game has.
+pub(super) fn notation<'a>(catalog: &'a Catalog, game: &str, name: &str) -> Result<&'a dyn Notation, String> {
+    let rules = catalog.find(game).map_err(|unknown| unknown.to_string())?;
+    rules.notation(name).ok_or_else(|| {
+        let known: Vec<String> =
+            rules.notations().iter().map(|notation| notation.name().to_ascii_lowercase()).collect();
+        let others = if known.is_empty() {
+            ", nor any other".to_owned()
+        } else {
+            format!("; it has {}", known.join(", "))
+        };
+        format!("{game} has no {} notation{others}", name.to_ascii_uppercase())
+    })
 }

@@ -33,7 +33,7 @@ enum GameCommand {
 /// manifest: game.toml is valid. start: every seating opens. matches: random matches run to their end, and every answer is
 /// valid; decisions without `legal` get one of the manifest's `sample_moves`. schema (with the feature `validate`): views, moves and events are as the
 /// game's schemas say. moves: every legal move of some positions can be played. check, if moves are not listed: odd and altered moves
-/// have an answer. show: positions are shown to every viewer. secrets, if the game has hidden information: positions that a seat or
+/// have an answer. show: positions are shown to every viewer. export, if the game has notations: matches are written in each. secrets, if the game has hidden information: positions that a seat or
 /// the public cannot tell apart by its events look the same to it, by view, text, scene, turns left and legal moves. imagine, if the game imagines positions: they agree with the views. purity: the same requests, in another order and in another process,
 /// get the same answers. A failed step shows the request and the answer, and ends the check with exit code 1.
 #[derive(Debug, ClapArgs)]

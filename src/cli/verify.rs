@@ -202,7 +202,13 @@ impl<W: Write> VerifyPrinter<'_, W> {
 
     fn collection(&mut self, file: &Path, notation: &dyn Notation, bytes: &[u8]) -> io::Result<()> {
         let (mut count, mut differing) = (CollectionCount::default(), 0);
-        for Checked { plies, remarks, mut verdict } in notation.check(bytes) {
+        let Some(games) = notation.check(bytes) else {
+            let name = notation.name();
+            let what = format!("the rules write {name}, but cannot check it; verify the records");
+            self.differing += 1;
+            return self.print(&VerifyLine::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } });
+        };
+        for Checked { plies, remarks, mut verdict } in games {
             count.games += 1;
             count.plies += plies;
             count.remarks += remarks.len();

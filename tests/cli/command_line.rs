@@ -652,7 +652,7 @@ fn a_file_in_a_missing_folder_is_named_with_its_option() {
         ("--junit", &["regress", "checkers", "--new", &bot, "--base", &bot, "--junit", &file]),
         ("--results", &["regress", "checkers", "--new", &bot, "--base", &bot, "--results", &file]),
         ("-o", &["show", &record, "--html", "-o", &file]),
-        ("-o", &["export", &record, "--pdn", "-o", &file, "--force"]),
+        ("-o", &["export", &record, "--format", "pdn", "-o", &file, "--force"]),
     ];
     for (option, args) in cases {
         let folder = folder.text("missing");
@@ -668,5 +668,5 @@ fn records_of_a_game_that_is_a_program_are_read_by_export() {
     let game = format!("{ROOT}/examples/games/goofspiel");
     referee(["play", &game, &bot, &bot, "--set", "cards=2", "--record", &records]).done();
     let what = "goofspiel has no PDN notation";
-    referee(["export", &records, "--pdn", "--game", &game]).with_code(2).says(&[what]);
+    referee(["export", &records, "--format", "pdn", "--game", &game]).with_code(2).says(&[what]);
 }

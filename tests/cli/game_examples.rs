@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::common::{Folder, ROOT, referee};
+use crate::common::{Folder, ROOT, referee, sample};
 
 const GAMES: &str = "examples/games";
 
@@ -23,7 +23,15 @@ struct Example {
     shown: [&'static str; 2],
 }
 
-const EXAMPLES: [Example; 7] = [
+const EXAMPLES: [Example; 8] = [
+    Example {
+        name: "shogi",
+        bot: "python3 bot.py",
+        options: &["--set", "moves=60"],
+        reason: "turn_limit",
+        seats: 2,
+        shown: ["black (capital letters) holds", ">歩</text>"],
+    },
     Example {
         name: "go",
         bot: "python3 bot.py",
@@ -109,10 +117,11 @@ fn is_played_and_shown(name: &str) {
     let check = ["game", "check", &game, "-n", "5"];
     let checked = referee([&check, *options].concat()).done().stdout;
     assert!(checked.contains("ok      imagine"), "{checked}");
-    let steps = if ["kuhn_poker", "blotto"].contains(&name) { 9 } else { 8 };
+    let steps = if ["kuhn_poker", "blotto", "go", "shogi"].contains(&name) { 9 } else { 8 };
     assert_eq!(checked.matches("ok      ").count(), steps, "{checked}");
     assert_eq!(checked.contains("ok      secrets"), name == "kuhn_poker", "{checked}");
     assert_eq!(checked.contains("ok      check"), name == "blotto", "{checked}");
+    assert_eq!(checked.contains("ok      export"), ["go", "shogi"].contains(&name), "{checked}");
 
     let bot = format!("sh -c 'cd \"{game}\" && exec {bot}'");
     let records = folder.text("records");
@@ -177,8 +186,83 @@ fn go_in_c_is_played_and_shown() {
 }
 
 #[test]
+fn shogi_in_c_is_played_and_shown() {
+    is_played_and_shown("shogi");
+}
+
+/// The bytes of a module with what its compiler says of itself.
+fn built_module(folder: &Folder, name: &str) -> Vec<u8> {
+    for file in ["Makefile", "rules.h"] {
+        let source = Path::new(ROOT).join(GAMES).join(file);
+        std::fs::copy(source, folder.path(file)).expect("a copy");
+    }
+    copied(folder, name);
+    let module = format!("{name}/game.wasm");
+    std::fs::remove_file(folder.path(&module)).expect("a module");
+    let built = Command::new("make").args(["-s", "-C", &folder.text(""), &module]).output();
+    let built = built.expect("make starts");
+    assert!(built.status.success(), "{built:?}");
+    std::fs::read(folder.path(&module)).expect("a module")
+}
+
+#[test]
+fn the_modules_in_c_are_built_from_their_sources() {
+    for name in ["go", "shogi"] {
+        let built = built_module(&Folder::new(), name);
+        let expected = std::fs::read(Path::new(ROOT).join(GAMES).join(name).join("game.wasm"));
+        let expected = expected.expect("a module");
+        // Other compilers make other bytes.
+        let compiler = |module: &[u8]| {
+            let text = String::from_utf8_lossy(module);
+            text.split_once("processed-by").map(|(_, compiler)| compiler.chars().take(20).collect::<String>())
+        };
+        assert!(compiler(&built).is_some(), "{name}");
+        let is_same = compiler(&built) != compiler(&expected) || built == expected;
+        assert!(is_same, "make -C {GAMES} makes another {name}/game.wasm");
+    }
+}
+
+#[test]
 fn rock_paper_scissors_in_assemblyscript_is_played_and_shown() {
     is_played_and_shown("rock_paper_scissors");
+}
+
+#[test]
+fn matches_of_a_program_are_exported_in_its_notations() {
+    let folder = Folder::new();
+    let game = copied(&folder, "go");
+    let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+    let options = ["-n", "2", "--set", "size=5", "--set", "komi=0.5", "--record", &records];
+    referee([&["play", &game, &bot, &bot], &options[..]].concat()).done();
+    let sgf = referee(["export", &records, "--game", &game, "--format", "sgf"]).done().stdout;
+    let begins = "(;GM[1]FF[4]CA[UTF-8]AP[referee]SZ[5]KM[0.5]RU[Chinese]PB[random";
+    assert_eq!(sgf.matches(begins).count(), 2, "{sgf}");
+    let nodes = sgf.matches(";B[").count() + sgf.matches(";W[").count();
+    let records_of = |name: &str| folder.record(&format!("records/{name}.jsonl"));
+    let lines = ["m1", "m2"].map(records_of).concat();
+    let is_move = |line: &&Value| line["type"] == "event" && line["event"]["kind"] == "move";
+    assert_eq!(nodes, lines.iter().filter(is_move).count());
+
+    let refused = referee(["export", &records, "--game", &game, "--format", "pgn"]).with_code(2);
+    refused.says(&["m1.jsonl: go has no PGN notation; it has sgf"]);
+    let written = folder.write("games.sgf", sgf);
+    let unchecked = referee(["verify", &written, "--game", &game]).with_code(1);
+    assert!(unchecked.stdout.contains("the rules write sgf, but cannot check it"), "{unchecked:?}");
+}
+
+#[test]
+fn rules_that_fail_to_export_are_named() {
+    let folder = Folder::new();
+    let game = copied(&folder, "connect_four");
+    let manifest = folder.read("connect_four/game.toml");
+    let manifest = manifest.replace("openings = 2", "openings = 2\nexport = [\"text\"]");
+    folder.write("connect_four/game.toml", manifest);
+    let checked = referee(["game", "check", &game, "-n", "1"]).with_code(1).stdout;
+    assert!(checked.contains("FAILED  export") && checked.contains("KeyError: 'export'"), "{checked}");
+    let (bot, records) = (sample("python/random_bot.py"), folder.text("records"));
+    referee(["play", &game, &bot, &bot, "--record", &records]).done();
+    let failed = referee(["export", &records, "--game", &game, "--format", "text"]).with_code(5);
+    failed.says(&["m1.jsonl: the rules failed: "]);
 }
 
 #[test]

@@ -344,7 +344,7 @@ fn a_given_opening_is_shown_exported_and_verified() {
     referee(["play", "checkers", &bot, &bot, "--openings", &book, "--record", &records]).done();
     let shown = referee(["show", &format!("{records}/m1.jsonl")]).done().stdout;
     assert_eq!(shown.matches(" (opening)\n").count(), 4, "{shown}");
-    let exported = referee(["export", &records, "--pdn"]).done().stdout;
+    let exported = referee(["export", &records, "--format", "pdn"]).done().stdout;
     assert!(exported.contains("\n1. 11-15 23-19 2. 8-11 22-17 "), "{exported}");
     let forged = folder.read("records/m1.jsonl").replacen("22-17\"]", "22-18\"]", 1);
     let forged = folder.write("forged.jsonl", forged);

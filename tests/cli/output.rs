@@ -150,8 +150,8 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         case(&format!("luck {dice} --playouts 2 {more}"), 0, 5);
     }
     case(&format!("show {record}"), 0, 5);
-    case(&format!("export --pdn {record}"), 0, 5);
-    case(&format!("export --pdn {record} {corrupted}"), 1, 1);
+    case(&format!("export --format pdn {record}"), 0, 5);
+    case(&format!("export --format pdn {record} {corrupted}"), 1, 1);
     for more in ["", "--json"] {
         case(&format!("check checkers {nameless:?} --hello-limit 200ms {more}"), 1, 1);
     }

@@ -16,8 +16,8 @@ fn played(matches: &str) -> Folder {
 fn exported_records_verify_as_a_collection() {
     let folder = played("6");
     let (records, pdn) = (folder.text("records"), folder.text("games.pdn"));
-    let printed = referee(["export", &records, "--pdn"]).done().stdout;
-    assert_eq!(referee(["export", &records, "--pdn", "-o", &pdn]).done().stdout, "");
+    let printed = referee(["export", &records, "--format", "pdn"]).done().stdout;
+    assert_eq!(referee(["export", &records, "--format", "pdn", "-o", &pdn]).done().stdout, "");
     assert_eq!(folder.read("games.pdn"), printed);
     for part in ["[Round \"m6\"]", "[Black \"random\"]", "[GameType \"21,B,8,8,N1,0\"]", "\n1. "] {
         assert!(printed.contains(part), "{part} is missing in:\n{printed}");
@@ -36,7 +36,9 @@ fn an_export_has_the_moves_and_results_of_the_records() {
     let folder = played("2");
     for name in ["m1", "m2"] {
         let record = folder.record(&format!("records/{name}.jsonl"));
-        let pdn = referee(["export", &folder.text(&format!("records/{name}.jsonl")), "--pdn"]).done().stdout;
+        let pdn = referee(["export", &folder.text(&format!("records/{name}.jsonl")), "--format", "pdn"])
+            .done()
+            .stdout;
         let result = crate::common::the("result", &record);
         let score = match (result["ranks"][0].as_u64(), result["ranks"][1].as_u64()) {
             (Some(1), Some(2)) => "1-0",
@@ -63,7 +65,7 @@ fn an_export_includes_the_moves_of_openings() {
     let records = folder.text("records");
     let args = ["play", "checkers", &bot, &bot, "--opening-plies", "5", "--seed", SEED, "--record", &records];
     referee(args).with_code(0);
-    let pdn = folder.write("games.pdn", referee(["export", &records, "--pdn"]).done().stdout);
+    let pdn = folder.write("games.pdn", referee(["export", &records, "--format", "pdn"]).done().stdout);
     let record = folder.record("records/m1.jsonl");
     let plies = record.iter().filter(|line| line["event"]["kind"] == "move").count();
     assert_eq!(referee(["verify", &pdn, "--json"]).done().one("collection")["plies"], plies);
@@ -74,7 +76,7 @@ fn an_invalid_record_is_rejected_and_the_others_are_exported() {
     let folder = played("2");
     let forged = folder.read("records/m1.jsonl").replacen("\"took_us\":", "\"took_us\":9", 1);
     folder.write("records/m1.jsonl", forged);
-    let ended = referee(["export", &folder.text("records"), "--pdn"]).with_code(1);
+    let ended = referee(["export", &folder.text("records"), "--format", "pdn"]).with_code(1);
     let ended = ended.says(&["m1.jsonl: line ", "changed after it was sealed"]);
     assert!(!ended.stdout.contains("[Round \"m1\"]") && ended.stdout.contains("[Round \"m2\"]"));
 }
@@ -85,7 +87,9 @@ fn a_game_without_pdn_is_rejected() {
     let bot = folder.plain_bot("plain");
     let records = folder.text("records");
     referee(["play", "jeex", &bot, &bot, "--set", "turn_limit=4", "--record", &records]).with_code(0);
-    referee(["export", &records, "--pdn"]).with_code(2).says(&["m1.jsonl: jeex has no PDN notation"]);
+    referee(["export", &records, "--format", "pdn"])
+        .with_code(2)
+        .says(&["m1.jsonl: jeex has no PDN notation"]);
 }
 
 #[test]
@@ -93,9 +97,11 @@ fn an_export_overwrites_nothing_and_needs_a_notation() {
     let folder = Folder::new();
     let taken = folder.write("taken.pdn", "mine");
     let empty = folder.write("m1.jsonl", "");
-    referee(["export", &empty, "--pdn", "-o", &taken]).with_code(2).says(&["taken.pdn", "name a new file"]);
+    referee(["export", &empty, "--format", "pdn", "-o", &taken])
+        .with_code(2)
+        .says(&["taken.pdn", "name a new file"]);
     assert_eq!(folder.read("taken.pdn"), "mine");
-    referee(["export", &empty]).with_code(2).says(&["--pdn"]);
+    referee(["export", &empty]).with_code(2).says(&["--format"]);
 }
 
 const WRONG: &str = "[Event \"first\"]

@@ -16,7 +16,7 @@ fn exported_records_verify_as_a_collection() {
     let more = ["--set", "variant=chess960", "--set", "fen=0", "--set", "turn_limit=12"];
     referee(args.iter().chain(&more).chain(&["--seed", SEED, "--record", &records])).done();
     referee(["verify", &records]).done();
-    referee(["export", &records, "--pgn", "-o", &pgn]).done();
+    referee(["export", &records, "--format", "pgn", "-o", &pgn]).done();
     let text = folder.read("games.pgn");
     for part in [
         "[Round \"m2\"]",
@@ -30,8 +30,8 @@ fn exported_records_verify_as_a_collection() {
     }
     let collection = referee(["verify", &pgn, "--strict", "--json"]).done().one("collection");
     assert_eq!([&collection["games"], &collection["plies"]], [&json!(2), &json!(24)]);
-    referee(["export", &records, "--pdn"]).with_code(2).says(&["chess has no PDN notation"]);
-    referee(["export", &records]).with_code(2).says(&["--pdn"]);
+    referee(["export", &records, "--format", "pdn"]).with_code(2).says(&["chess has no PDN notation"]);
+    referee(["export", &records]).with_code(2).says(&["--format"]);
 
     let wrong = folder.write("wrong.pgn", "1. e4 e5\n2. Ke3 *\n");
     let ended = referee(["verify", &wrong]).with_code(1);

@@ -153,7 +153,7 @@ fn every_command_of_the_readme_and_the_guide_works() {
         }
         run(line);
         if line.starts_with("play checkers \"python3 bots") {
-            run("export records --pdn -o games.pdn");
+            run("export records --format pdn -o games.pdn");
         }
     }
 }

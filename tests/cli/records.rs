@@ -267,7 +267,7 @@ fn a_corrupt_line_is_an_error_with_file_and_line() {
             &["show", &file][..],
             &["show", &file, "--svg", "-o", &outcome],
             &["show", &file, "--html", "-o", &outcome],
-            &["export", &file, "--pdn"],
+            &["export", &file, "--format", "pdn"],
         ] {
             referee(command).with_code(1).says(&[&error, says]);
         }
@@ -409,8 +409,8 @@ fn kept_records_verify_and_export() {
     let count = crate::common::files(&folder).len();
     let summary = referee(["verify", text]).done().stdout;
     assert!(summary.contains(&format!("{count} records, 0 differ")), "{summary}");
-    referee(["export", &format!("{text}/checkers.jsonl"), "--pdn"]).done();
-    referee(["export", &format!("{text}/chess.jsonl"), "--pgn"]).done();
+    referee(["export", &format!("{text}/checkers.jsonl"), "--format", "pdn"]).done();
+    referee(["export", &format!("{text}/chess.jsonl"), "--format", "pgn"]).done();
     let (mut games, mut faults, mut kinds) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for name in crate::common::files(&folder) {
         for line in std::fs::read_to_string(folder.join(name)).expect("a record").lines() {

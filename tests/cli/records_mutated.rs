@@ -97,7 +97,7 @@ fn mutated_records_cause_no_panic_or_endless_run() {
         assert!(!ended.stdout.contains('\x1b'), "{args:?}: {ended:#?}");
     };
     ended(&["verify", &all]);
-    ended(&["export", &all, "--pdn"]);
+    ended(&["export", &all, "--format", "pdn"]);
     for number in (0..count).step_by(20) {
         let one = folder.text(&format!("mutated/{number}.jsonl"));
         for view in ["all", "public", "1"] {

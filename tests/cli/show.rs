@@ -128,7 +128,7 @@ play(turn=turn)"#;
         referee(["show", &tampered]),
         referee(["verify", &tampered]),
         referee(["verify", &tampered, "--json"]),
-        referee(["export", &file, "--pdn"]).done(),
+        referee(["export", &file, "--format", "pdn"]).done(),
         referee(["check", "checkers", &hostile, "--junit", &folder.text("check.xml")]),
         referee(["check", "checkers", &hostile, "--json"]),
         referee(["play", "checkers", &hostile, &plain, "--json"]),

@@ -57,6 +57,8 @@ fn played(number: u64) -> (Value, usize) {
         names: vec!["one".to_owned(), "two".to_owned()],
         options: to_raw_value(&options).expect("options"),
         moves,
+        seats: Vec::new(),
+        draws: Vec::new(),
         notes: Vec::new(),
         ranks: Some(outcome.ranks_and_scores(Seating::new(2, 2)).0),
         ended: format!("rules ({})", outcome.reason),

@@ -120,6 +120,11 @@ export interface Game<State = any, Packed = any> {
    * or throws `BadView`. Bots search in it; `imagine = true` in the manifest.
    */
   imagine?(knowledge: Knowledge): State;
+  /**
+   * Returns a finished match in a notation, such as SGF; `export = ["sgf"]` in the manifest names the forms. `match` has the fields
+   * of the request: `options`, `names`, `moves`, `draws`, `ranks` and others, see `referee spec games`.
+   */
+  export?(form: string, match: any): string;
   /** Returns the number of turns until the turn limit, including this one. */
   turnsLeft?(state: State): number;
   /** Returns the board for terminals as the viewer may see it. */

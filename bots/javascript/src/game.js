@@ -51,6 +51,7 @@ export class Program {
         throw error;
       }
     }
+    if (type === "export") return { text: this.#game.export(request.form, request) };
     const state = this.#unpack(request.state);
     if (type === "play") return this.#position(type, this.#game.play(state, request.moves));
     if (type === "settle") return this.#position(type, this.#game.settle(state, request.drawn));
@@ -67,7 +68,7 @@ export class Program {
       const { viewer } = request;
       return { view: this.#game.view(state, viewer), text: this.#game.text?.(state, viewer), scene: this.#game.scene?.(state, viewer) };
     }
-    throw new TypeError(`unknown request \`${type}\`; expected \`start\`, \`play\`, \`settle\`, \`check\`, \`imagine\` or \`show\``);
+    throw new TypeError(`unknown request \`${type}\`; expected \`start\`, \`play\`, \`settle\`, \`check\`, \`imagine\`, \`show\` or \`export\``);
   }
 
   #position(from, reached) {

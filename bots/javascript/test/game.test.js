@@ -48,6 +48,11 @@ test("only the first position says what a side can get", () => {
   assert.equal(new Program(game).answer(START).amounts, undefined);
 });
 
+test("a match is written in a notation", () => {
+  const program = new Program({ export: (form, { moves }) => `${form}: ${moves.map(({ move }) => move).join(" ")}\n` });
+  assert.deepEqual(program.answer({ type: "export", form: "text", moves: [{ seat: 0, move: "a" }] }), { text: "text: a\n" });
+});
+
 test("options are refused with the reason", () => {
   const { answers } = runs(NIM, { ...START, options: { sticks: 0 } });
   assert.deepEqual(answers, [{ bad_options: "sticks: 0; expected 1 to 100" }]);
@@ -72,7 +77,8 @@ const CONNECT_FOUR = {
 
 test("it gives the answers of the specification", () => {
   // The other examples are of other games.
-  const lines = SPECIFICATION.split("\n").filter((line) => /^\{"(type|state)":/.test(line) && !line.startsWith('{"type":"check"')).map((line) => JSON.parse(line));
+  const isOther = (line) => /^\{"type":"(check|export)"/.test(line);
+  const lines = SPECIFICATION.split("\n").filter((line) => /^\{"(type|state)":/.test(line) && !isOther(line)).map((line) => JSON.parse(line));
   assert.ok(lines.length >= 4);
   const program = new Program(CONNECT_FOUR);
   for (let i = 0; i < lines.length; i += 2) assert.deepEqual(JSON.parse(JSON.stringify(program.answer(lines[i]))), lines[i + 1]);

@@ -108,6 +108,9 @@ class Drawing(Game[Json]):
     def text(self, state: Json, viewer: Viewer) -> str:
         return f"as {viewer}"
 
+    def export(self, form: str, match: Json) -> str:
+        return f"{form}: {' '.join(made['move'] for made in match['moves'])}\n"
+
     def amounts(self, options: Json, seats: int) -> tuple[float, float] | None:
         return (-2 * seats, 2.5) if options["next"] == "paid" else None
 
@@ -128,6 +131,10 @@ class Answers(unittest.TestCase):
         first = {"seat": 0, "legal": ["a"], "view": {"viewer": 0}, "secret": True}
         second = {"seat": 1, "legal": ["b", "c"], "view": {"viewer": 1}}
         self.assertEqual(self.turn("both"), {"decide": [first, second]})
+
+    def test_a_match_is_written_in_a_notation(self) -> None:
+        moves = [{"seat": 0, "move": "a"}, {"seat": 1, "move": "b", "took_us": 7}]
+        self.assertEqual(self.answer(type="export", form="text", moves=moves), {"text": "text: a b\n"})
 
     def test_only_the_first_position_says_what_a_side_can_get(self) -> None:
         paid = self.answer(type="start", options={"next": "paid"}, seats=2)
@@ -216,7 +223,10 @@ class PackedStates(unittest.TestCase):
 class ConnectFour(unittest.TestCase):
     def test_it_gives_the_answers_of_the_specification(self) -> None:
         page = (ROOT / "protocol/spec/games.md").read_text()
-        lines = [json.loads(line) for line in page.splitlines() if line.startswith(('{"type":', '{"state":'))]
+        # The other examples are of other games.
+        others = ('{"type":"check"', '{"type":"export"')
+        lines = [line for line in page.splitlines() if line.startswith(('{"type":', '{"state":'))]
+        lines = [json.loads(line) for line in lines if not line.startswith(others)]
         pairs = list(zip(lines[::2], lines[1::2]))
         self.assertGreaterEqual(len(pairs), 2)
         with RunningGame("-c", of_readme()) as game:

@@ -103,7 +103,6 @@ impl Catalog {
 
     /// Finds a notation by name, case-insensitively.
     pub fn notation(&self, name: &str) -> Option<&'static dyn Notation> {
-        let named = |notation: &&dyn Notation| notation.name().eq_ignore_ascii_case(name);
-        self.games().find_map(|rules| rules.notation().filter(named))
+        self.games().find_map(|rules| rules.notation(name))
     }
 }

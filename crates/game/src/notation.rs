@@ -5,6 +5,9 @@ use std::fmt::{self, Debug};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::erased::RulesFailed;
+use crate::seat::Seat;
+
 /// A game-specific file format. A file is a collection: a sequence of games.
 pub trait Notation: Debug + Sync {
     /// The name; in lower case also the file extension.
@@ -13,12 +16,12 @@ pub trait Notation: Debug + Sync {
     /// Appends a match to a collection.
     ///
     /// # Errors
-    /// When options or moves are invalid for the game.
+    /// When options or moves are invalid for the game, or the rules fail.
     fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), NotWritable>;
 
     /// Checks the games of a collection in order, one per call of `next`. A flaw ends only the check of its own game.
-    /// Accepts arbitrary bytes; takes linear time.
-    fn check<'a>(&self, collection: &'a [u8]) -> Box<dyn Iterator<Item = Checked> + 'a>;
+    /// Accepts arbitrary bytes; takes linear time. `None` if the notation is only written.
+    fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = Checked> + 'a>>;
 }
 
 /// Why a match cannot be written in a notation.
@@ -37,6 +40,8 @@ pub enum NotWritable {
         /// The position, in the notation.
         position: String,
     },
+    #[error(transparent)]
+    RulesFailed(#[from] RulesFailed),
 }
 
 /// A match to be written in a notation.
@@ -49,6 +54,10 @@ pub struct Sheet {
     pub options: Box<RawValue>,
     /// The moves in order.
     pub moves: Vec<String>,
+    /// The seats that made them.
+    pub seats: Vec<Seat>,
+    /// The draws in order.
+    pub draws: Vec<SheetDraw>,
     /// What else is known of the moves, in order; empty if nothing is.
     pub notes: Vec<MoveNote>,
     /// The ranks of the seats; `None` when aborted.
@@ -57,6 +66,14 @@ pub struct Sheet {
     pub ended: String,
     /// Where it belongs.
     pub tags: MatchTags,
+}
+
+/// A draw of the referee.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SheetDraw {
+    /// The number of moves before it.
+    pub after: usize,
+    pub drawn: Vec<u32>,
 }
 
 /// What is known of a move besides its text. Openings and moves of the referee have nothing.
@@ -69,15 +86,19 @@ pub struct MoveNote {
 }
 
 /// Where and when a match was played, as far as that is known. A record does not contain it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MatchTags {
     /// The name of the tournament.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
     /// Where more of the match is found.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
     /// The day in UTC on which it began, such as 2026.11.22.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
     /// The round, and which match of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<String>,
 }
 

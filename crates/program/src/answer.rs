@@ -71,6 +71,11 @@ pub(crate) struct CheckAnswer {
     pub(crate) bad_move: Option<String>,
 }
 
+#[derive(Debug, Deserialize)]
+pub(crate) struct ExportAnswer {
+    pub(crate) text: String,
+}
+
 /// A position: the answer to `start`, `play` and `settle`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct PositionAnswer<'a> {

@@ -33,6 +33,7 @@ mod directory;
 mod keep;
 mod load;
 mod manifest;
+mod notation;
 mod position;
 mod processes;
 mod request;

@@ -54,6 +54,9 @@ pub struct Manifest {
     /// Whether the program checks moves: a decision may come without the list of its legal moves.
     #[serde(default)]
     pub check: bool,
+    /// The notations in which the program writes matches.
+    #[serde(default)]
+    pub export: Vec<String>,
     /// Moves of which one is legal in every decision without a list, for checks: the game is played with them.
     #[serde(default)]
     pub sample_moves: Vec<String>,
@@ -140,7 +143,7 @@ pub enum BadManifest {
         .word.escape_debug()
     )]
     Name {
-        /// `id`, `reasons` or `options`.
+        /// `id`, `reasons`, `options` or `export`.
         key: &'static str,
         word: String,
     },
@@ -229,7 +232,8 @@ impl Manifest {
         }
         let reasons = self.reasons.iter().map(|word| ("reasons", word));
         let options = self.options.keys().map(|word| ("options", word));
-        for (key, word) in [("id", &self.id)].into_iter().chain(reasons).chain(options) {
+        let forms = self.export.iter().map(|word| ("export", word));
+        for (key, word) in [("id", &self.id)].into_iter().chain(reasons).chain(options).chain(forms) {
             if !is_name(word) {
                 return Err(BadManifest::Name { key, word: word.clone() });
             }
@@ -375,6 +379,7 @@ mod tests {
                 .contains("amounts: a game with `draws_by_agreement`")
         );
         assert!(refusal("seats = 2\nhiden = true").contains("`hiden`"));
+        assert!(refusal("seats = 2\nexport = [\"SGF\"]").contains("export: `SGF`; expected lower-case"));
         assert!(refusal("seats = 2\nlimit_ms = 0").contains("limit_ms: 0; expected 1 to 60000"));
         assert!(refusal("seats = 2\nchance = true\nopenings = 2").contains("openings"));
         assert!(refusal("seats = 2\ncheck = true\nopenings = 2").contains("openings"));

@@ -1,6 +1,7 @@
 //! Requests to the program of a game.
 
 use referee_game::json;
+use referee_game::notation::{MatchTags, SheetDraw};
 use referee_game::seat::{Seat, Viewer};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -53,6 +54,26 @@ pub(crate) enum RulesRequest<'a> {
         /// Random numbers, each from 0 to 4,294,967,295.
         random: &'a [u32],
     },
+    /// A match in a notation.
+    Export {
+        form: &'a str,
+        r#match: &'a str,
+        /// All of them.
+        options: &'a RawValue,
+        /// The number of seats.
+        seats: usize,
+        /// The number of sides.
+        sides: usize,
+        /// The names of the seats.
+        names: &'a [String],
+        moves: &'a [ExportedMove<'a>],
+        draws: &'a [SheetDraw],
+        /// By seat; `None` if the match was aborted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ranks: Option<&'a [u8]>,
+        ended: &'a str,
+        tags: &'a MatchTags,
+    },
     /// The position as a viewer may see it.
     Show {
         /// The position.
@@ -66,6 +87,17 @@ pub(crate) enum RulesRequest<'a> {
 pub(crate) struct SeatMove<'a> {
     pub(crate) seat: u8,
     pub(crate) r#move: &'a str,
+}
+
+/// A move, and what is known of it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct ExportedMove<'a> {
+    #[serde(flatten)]
+    pub(crate) made: SeatMove<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) took_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) info: Option<&'a RawValue>,
 }
 
 fn write_viewer<S: Serializer>(viewer: &Viewer, serializer: S) -> Result<S::Ok, S::Error> {

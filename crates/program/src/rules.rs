@@ -14,8 +14,9 @@ use referee_game::{Meta, Misconfigured, OptionMeta, Turn};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::answer::{self, CheckAnswer, OptionsAnswer, ViewAnswer};
+use crate::answer::{self, CheckAnswer, ExportAnswer, OptionsAnswer, ViewAnswer};
 use crate::cache::AnswerCache;
+use crate::notation::ProgramNotation;
 use crate::position::{self, Position};
 use crate::request::RulesRequest;
 use crate::shown::{self, Shown};
@@ -29,13 +30,14 @@ const RANDOM_NUMBERS: usize = 64;
 
 /// The rules of a game that is a program.
 #[derive(Debug)]
-pub struct ProgramRules(Arc<SharedProgram>);
+pub struct ProgramRules(Arc<SharedProgram>, Vec<ProgramNotation>);
 
 /// What the tables of a game share.
 #[derive(Debug)]
 pub(crate) struct SharedProgram {
     pub(crate) meta: &'static Meta,
     reasons: Vec<&'static str>,
+    forms: Vec<&'static str>,
     imagines: bool,
     defaults: Box<RawValue>,
     schema: Map<String, Value>,
@@ -101,9 +103,10 @@ impl ProgramRules {
             reasons: &[],
             rules: leak(page),
         };
-        ProgramRules(Arc::new(SharedProgram {
+        ProgramRules::of(SharedProgram {
             meta: Box::leak(Box::new(meta)),
             reasons: manifest.reasons.iter().map(|reason| leak(reason)).collect(),
+            forms: manifest.export.iter().map(|form| leak(form)).collect(),
             imagines: manifest.imagine,
             defaults: raw(&manifest.defaults()),
             schema,
@@ -113,16 +116,17 @@ impl ProgramRules {
             positions: Mutex::default(),
             checked: Mutex::default(),
             shown: Mutex::default(),
-        }))
+        })
     }
 
     /// The same game with another carrier, without the answers that were given before.
     #[must_use]
     pub fn with_carrier(&self, carrier: Box<dyn Carrier>) -> ProgramRules {
-        let SharedProgram { meta, reasons, imagines, defaults, schema, description, .. } = &*self.0;
-        ProgramRules(Arc::new(SharedProgram {
+        let SharedProgram { meta, reasons, forms, imagines, defaults, schema, description, .. } = &*self.0;
+        ProgramRules::of(SharedProgram {
             meta,
             reasons: reasons.clone(),
+            forms: forms.clone(),
             imagines: *imagines,
             defaults: defaults.clone(),
             schema: schema.clone(),
@@ -132,7 +136,14 @@ impl ProgramRules {
             positions: Mutex::default(),
             checked: Mutex::default(),
             shown: Mutex::default(),
-        }))
+        })
+    }
+
+    fn of(program: SharedProgram) -> ProgramRules {
+        let program = Arc::new(program);
+        let notation = |&form| ProgramNotation { program: program.clone(), form };
+        let notations = program.forms.iter().map(notation).collect();
+        ProgramRules(program, notations)
     }
 
     /// Fills in the defaults.
@@ -244,6 +255,19 @@ impl SharedProgram {
         self.ask(&AtomicU32::default(), &self.shown, &line, &line, shown::read)
     }
 
+    /// Asks for a match in a notation.
+    pub(crate) fn exported(&self, request: &RulesRequest<'_>) -> Result<String, RulesFailed> {
+        let mut written = None;
+        self.carrier.ask(&request.line(), &mut |answer| {
+            let answer = answer::line(answer)?;
+            answer::check_portable(answer)?;
+            let ExportAnswer { text } = serde_json::from_slice(answer)?;
+            written = Some(text);
+            Ok(())
+        })?;
+        written.ok_or_else(|| RulesFailed::Because("no answer".into()))
+    }
+
     /// Asks for a position that agrees with a view.
     fn imagined(
         &self,
@@ -306,8 +330,8 @@ impl Rules for ProgramRules {
         self.0.meta
     }
 
-    fn notation(&self) -> Option<&'static dyn Notation> {
-        None
+    fn notations(&self) -> Vec<&dyn Notation> {
+        self.1.iter().map(|notation| notation as &dyn Notation).collect()
     }
 
     fn opening_files(&self) -> &'static [OpeningFile] {

@@ -465,11 +465,6 @@ static void put_scene(void) {
         put("\",\"kind\":\"%s\",\"at\":[%d,%d],\"parts\":[{\"form\":\"circle\",\"at\":[0,0],\"radius\":9,\"fill\":\"%s\",\"outline\":{\"colour\":\"black\",\"width\":1}}]}",
             colour, x_of(column_of(at)), y_of(row_of(at)), colour);
     }
-    int last = count ? moves[count - 1] : PASS;
-    if (last != PASS) {
-        put(",{\"id\":\"last\",\"layer\":\"label\",\"at\":[%d,%d],\"parts\":[{\"form\":\"circle\",\"at\":[0,0],\"radius\":3,\"fill\":\"red\"}]}",
-            x_of(column_of(last)), y_of(row_of(last)));
-    }
     put("],\"words\":[");
     put_words();
     put("]}");

@@ -238,6 +238,13 @@ class Game(Generic[State]):
         """
         raise NotImplementedError
 
+    def export(self, form: str, match: Json) -> str:
+        """Returns a finished match in a notation, such as SGF; `export = ["sgf"]` in the manifest names the forms.
+
+        `match` has the fields of the request: `options`, `names`, `moves`, `draws`, `ranks` and others, see `referee spec games`.
+        """
+        raise NotImplementedError
+
     def amounts(self, options: Json, seats: int) -> tuple[float, float] | None:
         """Returns the least and the most that a side can get, or None if results are ranks alone. `amounts = "chips"` in the
         manifest names the unit.
@@ -291,6 +298,8 @@ class Program(Generic[State]):
                 return self._position(self._game.imagine(_knowledge(request)))
             except BadView as why:
                 return {"bad_view": str(why)}
+        if kind == "export":
+            return {"text": self._game.export(request["form"], request)}
         state = self._unpack(request["state"])
         if kind == "play":
             return self._position(self._game.play(state, {move["seat"]: move["move"] for move in request["moves"]}))
@@ -304,7 +313,7 @@ class Program(Generic[State]):
             return {"ok": True}
         if kind == "show":
             return self._show(state, request["viewer"])
-        raise ValueError(f"unknown request `{kind}`; expected `start`, `play`, `settle`, `check`, `imagine` or `show`")
+        raise ValueError(f"unknown request `{kind}`; expected `start`, `play`, `settle`, `check`, `imagine`, `show` or `export`")
 
     def answer_line(self, line: str | bytes) -> str:
         """Returns the answer to a request, both as a line of JSON."""

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
+use crate::cli::export::notation;
 use crate::cli::files::{OutputOptions, read};
 use crate::cli::json::ExportedMatch;
 use crate::cli::screen;
@@ -12,7 +11,7 @@ use crate::cli::{Exit, Failure};
 use crate::files::unsealed;
 use crate::game::counted;
 use crate::game::json;
-use crate::game::{Catalog, Notation, Sheet};
+use crate::game::{Catalog, Sheet};
 use crate::record;
 use crate::report::tournament::{MatchList, match_headings, movetext};
 use crate::runs::config::KnownGames;
@@ -23,7 +22,7 @@ use crate::store::{MatchRow, Results};
 ///
 /// csv has one row and json one object per attempt at a match, including aborted ones: the entrants, the round, the
 /// time, the result, and the record. text has tags and the moves of each match, for every game; pdn is PDN, for
-/// checkers, and pgn is PGN, for chess. These are generated from the records, which are verified first: a record with errors is rejected, the
+/// checkers, and pgn is PGN, for chess; a game whose rules are a program has the notations that its `game.toml` names. These are generated from the records, which are verified first: a record with errors is rejected, the
 /// errors are printed to standard error, the exit code is 1, and the other records are still exported. They omit
 /// matches without a record and those of incomplete sets, whose records would reveal the deal; standard error has
 /// their number.
@@ -36,25 +35,11 @@ pub(super) struct Args {
     /// The directory of the tournament
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// The format
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: ExportFormat,
+    /// csv, json, text, or a notation of the game, such as pdn or pgn
+    #[arg(long, value_name = "FORMAT")]
+    format: String,
     #[command(flatten)]
     output: OutputOptions,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ExportFormat {
-    /// One row per attempt at a match
-    Csv,
-    /// One JSON object per line and attempt at a match
-    Json,
-    /// Tags and moves of each match
-    Text,
-    /// PDN, for checkers
-    Pdn,
-    /// PGN, for chess
-    Pgn,
 }
 
 pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
@@ -66,25 +51,27 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     let matches = MatchList::of(&stored.schedule, names, &stored.config.bot_names(), &stored.rulings);
     let mut records = SheetReader::of(&args.folder, stored.games.catalog());
     let mut out = Output { options: &args.output, kept: Vec::new() };
-    match args.format {
-        ExportFormat::Csv => {
+    match &*args.format {
+        "csv" => {
             out.add(&match_headings(about.seating.seats())?)?;
             each(&args.folder, &db, |row| out.add(&matches.report(row).csv()?))?;
         }
-        ExportFormat::Json => each(&args.folder, &db, |row| {
+        "json" => each(&args.folder, &db, |row| {
             let json = json::text(&ExportedMatch { report: &matches.report(row) });
             out.add((json + "\n").as_bytes())
         })?,
-        ExportFormat::Text => each(&args.folder, &db, |row| match records.sheet(row)? {
+        "text" => each(&args.folder, &db, |row| match records.sheet(row)? {
             Some(sheet) => {
                 let sheet = Sheet { tags: matches.tags(&about, row), ..sheet };
                 out.add(movetext(&about, row, &sheet).as_bytes())
             }
             None => Ok(()),
         })?,
-        format @ (ExportFormat::Pdn | ExportFormat::Pgn) => {
-            let name = if format == ExportFormat::Pgn { "PGN" } else { "PDN" };
-            let notation = notation(name, &about.game, games)?;
+        name => {
+            let notation = notation(stored.games.catalog(), &about.game, name);
+            let notation = notation.map_err(|what| {
+                Failure::usage(format!("--format {name}: {what}; every game has csv, json and text"))
+            })?;
             each(&args.folder, &db, |row| {
                 let Some(sheet) = records.sheet(row)? else { return Ok(()) };
                 let sheet = Sheet { tags: matches.tags(&about, row), ..sheet };
@@ -98,14 +85,6 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     }
     out.close()?;
     Ok(records.into_exit())
-}
-
-fn notation(name: &str, game: &str, games: &KnownGames) -> Result<&'static dyn Notation, Failure> {
-    let notation = games.catalog().find(game).ok().and_then(|rules| rules.notation());
-    notation.filter(|notation| notation.name() == name).ok_or_else(|| {
-        let format = name.to_ascii_lowercase();
-        Failure::usage(format!("--format {format}: {game} has no {name} notation"))
-    })
 }
 
 /// Writes every attempt at a match, up to the first error.

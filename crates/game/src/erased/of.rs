@@ -77,8 +77,8 @@ impl<G: Game> Rules for Of<G> {
         const { &G::META }
     }
 
-    fn notation(&self) -> Option<&'static dyn Notation> {
-        G::NOTATION
+    fn notations(&self) -> Vec<&dyn Notation> {
+        G::NOTATION.into_iter().collect()
     }
 
     fn opening_files(&self) -> &'static [OpeningFile] {

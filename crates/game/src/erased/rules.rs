@@ -47,8 +47,13 @@ pub trait Rules: Debug + Sync {
     /// The static description of the game.
     fn meta(&self) -> &'static Meta;
 
-    /// The standard file format for collections of this game, if there is one.
-    fn notation(&self) -> Option<&'static dyn Notation>;
+    /// The standard file formats for collections of this game.
+    fn notations(&self) -> Vec<&dyn Notation>;
+
+    /// Finds a notation by name, case-insensitively.
+    fn notation(&self, name: &str) -> Option<&dyn Notation> {
+        self.notations().into_iter().find(|notation| notation.name().eq_ignore_ascii_case(name))
+    }
 
     /// The formats of opening files; empty if the game has no openings.
     fn opening_files(&self) -> &'static [OpeningFile];

@@ -1,6 +1,6 @@
 //! Converts a record for export to other notations.
 
-use referee_game::{Catalog, MAX_SEATS, MatchTags, MoveNote, Sheet};
+use referee_game::{Catalog, MAX_SEATS, MatchTags, MoveNote, Sheet, SheetDraw};
 use serde_json::value::RawValue;
 
 use crate::record::replay::verify_each;
@@ -11,7 +11,7 @@ use crate::record::{Difference, RecordEntry, RecordedAnswer, RecordedEvent};
 /// # Errors
 /// The differences found by [`crate::record::verify`].
 pub fn sheet(record: &[u8], catalog: &Catalog) -> Result<(String, Sheet), Vec<Difference>> {
-    let (mut moves, mut notes) = (Vec::new(), Vec::new());
+    let (mut moves, mut seats, mut notes, mut draws) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut answers: [Option<(String, MoveNote)>; MAX_SEATS] = Default::default();
     let (replayed, _, differences) = verify_each(record, catalog, |line| match line.entry {
         RecordEntry::Answer(RecordedAnswer { seat, text, took_us, info, .. }) => {
@@ -22,8 +22,10 @@ pub fn sheet(record: &[u8], catalog: &Catalog) -> Result<(String, Sheet), Vec<Di
             // After a fault, the move may be another one than that of the answer.
             let answer = answers[moved.seat.index()].take().filter(|(text, _)| **text == *moved.text);
             notes.push(answer.map(|(_, note)| note).unwrap_or_default());
+            seats.push(moved.seat);
             moves.push(moved.text.into_owned());
         }
+        RecordEntry::Draw { drawn } => draws.push(SheetDraw { after: moves.len(), drawn }),
         _ => {}
     });
     let Some((replayed, ending)) = replayed
@@ -39,6 +41,8 @@ pub fn sheet(record: &[u8], catalog: &Catalog) -> Result<(String, Sheet), Vec<Di
         names: header.seats.iter().map(|seat| seat.name.clone()).collect(),
         options: header.options.clone(),
         moves,
+        seats,
+        draws,
         notes,
         ranks: ending.ranks.clone(),
         ended: format!("{} ({})", ending.ended_by, ending.reason),

@@ -28,6 +28,7 @@ use referee_bots::Launch;
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
 use referee_game::erased::{NotOpened, Rules, RulesFailed, RulesWait, Table};
 use referee_game::excerpt::excerpt;
+use referee_game::notation::{MatchTags, NotWritable, Sheet, SheetDraw};
 use referee_game::seat::{MAX_SEATS, Seating, Viewer};
 use referee_game::{Turn, counted};
 
@@ -35,6 +36,10 @@ use referee_game::{Turn, counted};
 const MOST_REPEATED: usize = 500;
 /// The maximum number of positions that are shown to every viewer.
 const MOST_SHOWN: usize = 100;
+/// The maximum number of matches that are written in each notation.
+const MOST_EXPORTED: usize = 20;
+/// The names of the seats in them, with what notations escape.
+const NAMES: [&str; MAX_SEATS] = ["a \"b\"", "c]d\\", "{e}; f", "gr\u{fc}n", "", "f"];
 /// How many characters of a request or an answer a failure quotes.
 const QUOTED: usize = 1000;
 
@@ -42,7 +47,7 @@ const QUOTED: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "step")]
 pub struct GameStep {
-    /// `manifest`, `start`, `matches`, `schema`, `moves`, `check`, `show`, `secrets`, `imagine` or `purity`.
+    /// `manifest`, `start`, `matches`, `schema`, `moves`, `check`, `show`, `export`, `secrets`, `imagine` or `purity`.
     pub name: &'static str,
     /// Whether it passed.
     pub ok: bool,
@@ -91,6 +96,8 @@ enum StepFailure {
     Differs(#[from] Differs),
     #[error("`scene`: it is {} by {} and another one {} by {}; all have the same size", now.0, now.1, first.0, first.1)]
     SceneSize { first: (i16, i16), now: (i16, i16) },
+    #[error("{form}: {what}")]
+    NotWritten { form: &'static str, what: String },
     #[error("the request {request} got the answer {expected}, and later {again}")]
     Impure { request: String, expected: String, again: String },
     #[error("{leaks}; the request was {request}")]
@@ -187,6 +194,8 @@ struct RandomMatches<'a> {
     scores: [f64; MAX_SEATS],
     /// Some of the positions.
     positions: Vec<(Box<dyn Table>, Seating)>,
+    /// Some of the matches.
+    sheets: Vec<Sheet>,
 }
 
 impl RandomMatches<'_> {
@@ -199,6 +208,18 @@ impl RandomMatches<'_> {
         rng: &mut RandomStream,
     ) -> Result<(), RulesFailed> {
         let mut drawn = Vec::new();
+        let mut sheet = Sheet {
+            match_id: format!("m{}", self.sheets.len() + 1),
+            names: NAMES.iter().take(seating.seats()).map(|&name| name.to_owned()).collect(),
+            options: table.options().to_owned(),
+            moves: Vec::new(),
+            seats: Vec::new(),
+            draws: Vec::new(),
+            notes: Vec::new(),
+            ranks: None,
+            ended: "aborted (aborted)".to_owned(),
+            tags: MatchTags::default(),
+        };
         for step in 0..=MOST_STEPS {
             if self.positions.len() < MOST_SHOWN && (step == 0 || rng.uniform(5) == 0) {
                 self.positions.push((table.fork(), seating));
@@ -219,15 +240,25 @@ impl RandomMatches<'_> {
                     if indices.len() < decision.seats().len() {
                         self.unlisted += 1;
                         self.positions.push((table, seating));
+                        self.keep(sheet);
                         return Ok(());
+                    }
+                    for (seat, &index) in decision.seats().iter().zip(&indices) {
+                        sheet.seats.push(seat);
+                        sheet.moves.push(table.text(&decision, seat, index).to_owned());
                     }
                     table.play(decision, &indices)?;
                 }
                 Turn::Draw(draw) => {
                     rng.draw(draw, &mut drawn);
+                    sheet.draws.push(SheetDraw { after: sheet.moves.len(), drawn: drawn.clone() });
                     table.settle(&drawn)?;
                 }
                 Turn::Over(outcome) => {
+                    self.keep(sheet.clone());
+                    sheet.ranks = Some(outcome.ranks_and_scores(seating).0);
+                    sheet.ended = format!("rules ({})", outcome.reason);
+                    self.keep(sheet);
                     self.matches += 1;
                     self.steps += step as usize;
                     if is_default {
@@ -240,6 +271,33 @@ impl RandomMatches<'_> {
             }
         }
         Ok(())
+    }
+
+    fn keep(&mut self, sheet: Sheet) {
+        if self.sheets.len() < MOST_EXPORTED {
+            self.sheets.push(sheet);
+        }
+    }
+
+    /// Writes the matches in every notation.
+    fn export(&self, rules: &ProgramRules, witness: &Witness) -> Result<String, StepFailure> {
+        let notations = rules.notations();
+        for notation in &notations {
+            for sheet in &self.sheets {
+                let mut text = String::new();
+                let form = notation.name();
+                match notation.write(sheet, &mut text) {
+                    Err(NotWritable::RulesFailed(failed)) => return Err(witness.failure(failed)),
+                    Err(what) => return Err(StepFailure::NotWritten { form, what: what.to_string() }),
+                    Ok(()) if text.trim().is_empty() => {
+                        return Err(StepFailure::NotWritten { form, what: "`text` is empty".to_owned() });
+                    }
+                    Ok(()) => {}
+                }
+            }
+        }
+        let names: Vec<&str> = notations.iter().map(|notation| notation.name()).collect();
+        Ok(format!("{} as {}", counted(self.sheets.len(), "match", "matches"), names.join(" and as ")))
     }
 
     /// How the matches have ended.
@@ -327,6 +385,7 @@ pub fn check(
         moves: 0,
         scores: [0.0; MAX_SEATS],
         positions: Vec::new(),
+        sheets: Vec::new(),
     };
     let began = Instant::now();
     let result = seatings.iter().try_for_each(|&seating| {
@@ -352,6 +411,9 @@ pub fn check(
     }
 
     step("show", "what-people-see", played.show(&witness))?;
+    if !manifest.export.is_empty() {
+        step("export", "notations", played.export(&rules, &witness))?;
+    }
     if manifest.hidden {
         step("secrets", "events", secrets::check(&played.positions, samples, &mut rng, &witness))?;
     }

@@ -28,8 +28,8 @@ impl Notation for Pdn {
         write::game(sheet, out)
     }
 
-    fn check<'a>(&self, collection: &'a [u8]) -> Box<dyn Iterator<Item = Checked> + 'a> {
-        Box::new(Games::new(collection))
+    fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = Checked> + 'a>> {
+        Some(Box::new(Games::new(collection)))
     }
 }
 

@@ -8,7 +8,7 @@ use referee_game::chance::{RandomStream, Seed};
 use referee_game::{Checked, Flaw, MatchTags, Notation, Sheet, Validity};
 
 fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
-    Pdn.check(text.as_ref()).collect()
+    Pdn.check(text.as_ref()).into_iter().flatten().collect()
 }
 
 /// The plies of each game of a collection without flaws.
@@ -379,6 +379,8 @@ fn sheet(options: &str, moves: &[&str], ranks: Option<[u8; 2]>) -> Sheet {
         names: vec!["a \"b\" \\ c\nd".to_owned(), "wei\u{df}".to_owned()],
         options: RawValue::from_string(options.to_owned()).unwrap(),
         moves: moves.iter().map(|&text| text.to_owned()).collect(),
+        seats: Vec::new(),
+        draws: Vec::new(),
         notes: Vec::new(),
         ranks: ranks.map(Vec::from),
         ended: "rules (no_moves)".to_owned(),

@@ -24,8 +24,8 @@ impl Notation for Pgn {
         write::game(sheet, out)
     }
 
-    fn check<'a>(&self, collection: &'a [u8]) -> Box<dyn Iterator<Item = Checked> + 'a> {
-        Box::new(Games::new(collection).map(read::Game::judged))
+    fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = Checked> + 'a>> {
+        Some(Box::new(Games::new(collection).map(read::Game::judged)))
     }
 }
 

@@ -14,6 +14,8 @@ fn sheet(options: serde_json::Value, moves: &str, ranks: Option<[u8; 2]>, ended:
         names: vec!["a \"b\"".to_owned(), "wei\u{df}".to_owned()],
         options: RawValue::from_string(options.to_string()).unwrap(),
         moves: moves.split_ascii_whitespace().map(str::to_owned).collect(),
+        seats: Vec::new(),
+        draws: Vec::new(),
         notes: Vec::new(),
         ranks: ranks.map(Vec::from),
         ended: ended.to_owned(),
@@ -28,7 +30,7 @@ fn written(sheet: &Sheet) -> String {
 }
 
 fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
-    Pgn.check(text.as_ref()).collect()
+    Pgn.check(text.as_ref()).into_iter().flatten().collect()
 }
 
 /// What is wrong with the only game.

@@ -1,0 +1,1 @@
+../../../../examples/games/go/go.c

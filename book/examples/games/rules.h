@@ -1,0 +1,1 @@
+../../../examples/games/rules.h
