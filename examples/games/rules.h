@@ -108,6 +108,13 @@ static void put_char(char byte) {
     *end++ = byte;
 }
 
+/* Adds bytes as they are. */
+static void put_bytes(const char *from, size_t count) {
+    if (count > (size_t)(limit - end)) reserve(end + count);
+    memcpy(end, from, count);
+    end += count;
+}
+
 static void put_number(long number) {
     char digits[20];
     int count = 0;
@@ -134,6 +141,24 @@ static void put(const char *text, ...) {
     va_end(values);
 }
 
+/* The text of the first items of a list that is written more than once. */
+typedef struct {
+    const char *text;
+    size_t length;
+    int count;
+} kept_text;
+
+static void keep(kept_text *kept, const char *from, const char *to, int count) {
+    *kept = (kept_text){from, (size_t)(to - from), count};
+}
+
+/* Adds a text, and returns where it begins now. */
+static const char *put_kept(const kept_text *kept) {
+    const char *text = end;
+    if (kept->length) put_bytes(kept->text, kept->length);
+    return text;
+}
+
 /* Adds a byte of a string of JSON. */
 static void put_escaped(char byte) {
     if (byte == '\n') {
@@ -154,13 +179,9 @@ static const char *after_space(const char *at) {
 /* Where a value ends. */
 static const char *after_value(const char *at) {
     int depth = 0;
-    bool is_text = false;
     for (;; at++) {
-        if (is_text) {
-            if (*at == '\\') at++;
-            else if (*at == '"') is_text = false;
-        } else if (*at == '"') {
-            is_text = true;
+        if (*at == '"') {
+            for (at++; *at && *at != '"'; at++) at += *at == '\\';
         } else if (*at == '{' || *at == '[') {
             depth++;
         } else if (*at == '}' || *at == ']') {

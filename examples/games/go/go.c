@@ -30,6 +30,8 @@ static int count;
 /* The keys of all positions so far, that of the board last. */
 static uint64_t keys[MOST_MOVES + 1];
 static int positions;
+/* The moves and keys that a text has already: most are copied. */
+static kept_text moves_text, keys_text;
 
 /* Chains of the board, known by one of their stones. */
 static short chain[POINTS], liberties[POINTS];
@@ -286,11 +288,13 @@ static const char *start(const char *options) {
 }
 
 static void put_moves(void) {
-    for (int move = 0; move < count; move++) {
+    const char *text = put_kept(&moves_text);
+    for (int move = moves_text.count; move < count; move++) {
         put(move ? ",\"" : "\"");
         put_vertex(moves[move]);
         put("\"");
     }
+    keep(&moves_text, text, end, count);
 }
 
 static void put_state(void) {
@@ -299,7 +303,8 @@ static void put_state(void) {
         for (int column = 0; column < size; column++) put_char(SYMBOLS[board[point(column, row)]]);
     }
     put("\",\"keys\":\"");
-    for (int at = 0; at < positions; at++) {
+    put_kept(&keys_text);
+    for (int at = keys_text.count; at < positions; at++) {
         for (int part = 0; part < KEY; part++) put_char((char)('0' + (keys[at] >> 5 * part & 31)));
     }
     put("\",\"moves\":[");
@@ -320,14 +325,16 @@ static void read_state(const char *state) {
             board[point(column, row)] = (unsigned char)colour;
         }
     }
-    for (const char *key = field(state, "keys") + 1; *key != '"'; key += KEY) {
+    const char *key = field(state, "keys") + 1, *list = field(state, "moves");
+    const char *first_key = key;
+    for (; *key != '"'; key += KEY) {
         keys[positions] = 0;
         for (int part = 0; part < KEY; part++) keys[positions] |= (uint64_t)(key[part] - '0') << 5 * part;
         positions++;
     }
-    for (const char *move = first(field(state, "moves")); move; move = next(move)) {
-        moves[count++] = (short)read_vertex(move);
-    }
+    keep(&keys_text, first_key, key, positions);
+    for (const char *move = first(list); move; move = next(move)) moves[count++] = (short)read_vertex(move);
+    keep(&moves_text, list + 1, after_value(list) - 1, count);
 }
 
 /* Answers. */
@@ -566,6 +573,7 @@ static void put_export(const char *request) {
 static void answer(const char *request) {
     const char *type = field(request, "type");
     count = positions = filled = 0;
+    moves_text = keys_text = (kept_text){0};
     memset(table, 0, sizeof table);
     if (is_text(type, "export")) {
         put_export(request);

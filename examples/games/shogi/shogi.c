@@ -57,6 +57,8 @@ static bool is_declared;
 /* Of all positions so far, that of the board last. */
 static uint64_t keys[MOST_PLIES + 1];
 static bool checks[MOST_PLIES + 1];
+/* The moves and keys that a text has already: most are copied. */
+static kept_text moves_text, keys_text;
 
 static move legal[MOST_LEGAL];
 static int legal_count;
@@ -336,11 +338,13 @@ static move read_move(const char *value) {
 }
 
 static void put_moves(void) {
-    for (int ply = 0; ply < count; ply++) {
+    const char *text = put_kept(&moves_text);
+    for (int ply = moves_text.count; ply < count; ply++) {
         put(ply ? ",\"" : "\"");
         put_move(plies[ply]);
         put("\"");
     }
+    keep(&moves_text, text, end, count);
     if (is_declared) put(count ? ",\"win\"" : "\"win\"");
 }
 
@@ -483,7 +487,8 @@ static void put_state(void) {
     put("{\"sfen\":\"");
     put_sfen();
     put("\",\"start\":\"%s\",\"declaration\":%s,\"limit\":%d,\"keys\":\"", start_sfen, has_declaration ? "true" : "false", most_plies);
-    for (int at = 0; at <= count; at++) {
+    put_kept(&keys_text);
+    for (int at = keys_text.count; at <= count; at++) {
         for (int part = 0; part < KEY; part++) put_char((char)('0' + (keys[at] >> 5 * part & 31)));
         put_char(checks[at] ? '1' : '0');
     }
@@ -503,16 +508,25 @@ static void read_state(const char *state) {
     first_to_move = seat_of_start;
     has_declaration = *field(state, "declaration") == 't';
     most_plies = number(state, "limit");
+    const char *key = field(state, "keys") + 1, *list = field(state, "moves");
+    const char *first_key = key;
     int positions = 0;
-    for (const char *key = field(state, "keys") + 1; *key != '"'; key += KEY + 1) {
+    for (; *key != '"'; key += KEY + 1) {
         keys[positions] = 0;
         for (int part = 0; part < KEY; part++) keys[positions] |= (uint64_t)(key[part] - '0') << 5 * part;
         checks[positions++] = key[KEY] == '1';
     }
-    for (const char *made = first(field(state, "moves")); made; made = next(made)) {
-        if (is_text(made, "win")) is_declared = true;
-        else plies[count++] = read_move(made);
+    keep(&keys_text, first_key, key, positions);
+    const char *stop = list + 1;
+    for (const char *made = first(list); made; made = next(made)) {
+        if (is_text(made, "win")) {
+            is_declared = true;
+            continue;
+        }
+        plies[count++] = read_move(made);
+        stop = after_value(made);
     }
+    keep(&moves_text, list + 1, stop, count);
 }
 
 /* Answers. */
@@ -745,6 +759,7 @@ static void answer(const char *request) {
     const char *type = field(request, "type");
     count = 0;
     is_declared = false;
+    moves_text = keys_text = (kept_text){0};
     if (is_text(type, "export")) {
         put_export(request);
     } else if (is_text(type, "start") || is_text(type, "imagine")) {
