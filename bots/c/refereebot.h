@@ -46,6 +46,7 @@ typedef struct referee_turn { /* The referee asks for a decision. A bot needs to
     bool has_clock;     /* false: there is no limit */
     int64_t bank_ms;    /* what the bank holds */
     int64_t limit_ms;   /* all the time there is for this answer */
+    int64_t banks_ms[REFEREE_SEATS]; /* the banks of all seats; -1 for a seat without a clock */
     int64_t turns_left; /* -1 without a limit */
     bool draw_offered;  /* REFEREE_ACCEPT_DRAW is an answer too */
     bool is_retry;      /* the answer to the request `retry_of` was refused, for this reason */

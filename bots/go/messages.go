@@ -73,6 +73,7 @@ type Turn struct {
 	// Legal has every legal move, sorted. Nil if Hello.Wants omits it.
 	Legal       []string  `json:"legal"`
 	Clock       *TimeLeft `json:"clock"`        // nil: there is no limit
+	BanksMS     []*int    `json:"banks_ms"`     // the banks of all seats by seat, nil without a clock; nil: no seat has one
 	TurnsLeft   *int      `json:"turns_left"`   // nil: there is no limit
 	DrawOffered bool      `json:"draw_offered"` // AcceptDraw is an answer too
 	Retry       *Retry    `json:"retry"`

@@ -166,6 +166,10 @@ pub struct Turn<'a, V> {
     pub legal: Option<Vec<Text<'a>>>,
     /// The seat's clock; null: no limit.
     pub clock: Option<TurnClock>,
+    /// The banks of all seats by seat when the decision began, in milliseconds; null for a seat without a clock; absent if
+    /// no seat has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub banks_ms: Option<Vec<Option<u64>>>,
     /// Turns of all seats until the turn limit, including this one; absent without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns_left: Option<u32>,

@@ -155,6 +155,10 @@ static cJSON *turn(session *session, play *play, const cJSON *message) {
         .start = &play->start,
         .events = play->events,
     };
+    for (int seat = 0; seat < REFEREE_SEATS; seat++) {
+        const cJSON *bank = cJSON_GetArrayItem(field(message, "banks_ms"), seat);
+        turn.banks_ms[seat] = cJSON_IsNumber(bank) ? (int64_t)bank->valuedouble : -1;
+    }
     turn.legal = calloc((size_t)cJSON_GetArraySize(legal) + 1, sizeof *turn.legal);
     if (!turn.legal) abort();
     const cJSON *move;

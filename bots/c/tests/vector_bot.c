@@ -28,6 +28,16 @@ static referee_reply choose(void *ended, const referee_turn *turn) {
     if (turn->has_clock) cJSON_AddNumberToObject(reply.info, "limit_ms", (double)turn->limit_ms);
     else cJSON_AddNullToObject(reply.info, "limit_ms");
     cJSON_AddItemToObject(reply.info, "ended", cJSON_Duplicate(ended, true));
+    int seats = turn->start->seat_count;
+    cJSON *banks = cJSON_CreateArray();
+    bool has_bank = false;
+    for (int seat = 0; seat < seats; seat++) {
+        int64_t bank = turn->banks_ms[seat];
+        has_bank |= bank >= 0;
+        cJSON_AddItemToArray(banks, bank >= 0 ? cJSON_CreateNumber((double)bank) : cJSON_CreateNull());
+    }
+    if (has_bank) cJSON_AddItemToObject(reply.info, "banks_ms", banks);
+    else cJSON_Delete(banks);
     return reply;
 }
 

@@ -46,6 +46,8 @@ export interface Turn<View = unknown> {
   readonly legal: readonly string[];
   /** The bank, and the total time for this answer. Milliseconds. */
   readonly clock: { readonly bank_ms: number; readonly limit_ms: number } | null;
+  /** The banks of all seats by seat, null for a seat without a clock; null: no seat has one. */
+  readonly banks_ms: readonly (number | null)[] | null;
   readonly turns_left: number | null;
   /** True: `ACCEPT_DRAW` is a valid answer. */
   readonly draw_offered: boolean;

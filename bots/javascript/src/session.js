@@ -96,6 +96,7 @@ export class Session {
     turn.view ??= {};
     turn.legal ??= [];
     turn.clock ??= null;
+    turn.banks_ms ??= null;
     turn.turns_left ??= null;
     turn.draw_offered ??= false;
     turn.retry ??= null;

@@ -7,11 +7,11 @@ const ended = [];
 await run(
   {
     start: ({ nonce }) => (nonce ? "00ff" : undefined),
-    choose({ view, legal, draw_offered, retry, clock, turns_left, events, start }) {
+    choose({ view, legal, draw_offered, retry, clock, banks_ms, turns_left, events, start }) {
       if (draw_offered) return ACCEPT_DRAW;
       if (retry) return RESIGN;
       if (view.unable) return new Unable(view.unable.because, view.unable.info);
-      const info = { game: start.game, events: events.length, limit_ms: clock?.limit_ms ?? null, ended };
+      const info = { game: start.game, events: events.length, limit_ms: clock?.limit_ms ?? null, ended, ...(banks_ms && { banks_ms }) };
       return { move: start.unlisted ? "unlisted" : legal[0], offer_draw: turns_left === 1 || undefined, info };
     },
     end: ({ ended_by }) => void ended.push(ended_by),

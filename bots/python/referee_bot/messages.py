@@ -101,6 +101,8 @@ class Turn:
     legal: list[str]
     """Every legal move, sorted; empty if `wants` omits it, or if the game does not list its moves."""
     clock: TimeLeft | None
+    banks_ms: list[int | None] | None
+    """The banks of all seats by seat, None for a seat without a clock; None if no seat has one."""
     turns_left: int | None
     draw_offered: bool
     """True: `AcceptDraw()` is a valid answer."""
@@ -123,6 +125,7 @@ class Turn:
             view=message.get("view", {}),
             legal=message.get("legal", []),
             clock=TimeLeft(clock["bank_ms"], clock["limit_ms"]) if clock else None,
+            banks_ms=message.get("banks_ms"),
             turns_left=message.get("turns_left"),
             draw_offered=message.get("draw_offered", False),
             retry=Retry(retry["of"], retry["code"], retry["message"]) if retry else None,

@@ -21,6 +21,8 @@ class VectorBot(Bot):
             return Unable(**turn.view["unable"])
         limit = turn.clock.limit_ms if turn.clock else None
         info = {"game": turn.start.game, "events": len(turn.events), "limit_ms": limit, "ended": self.ended}
+        if turn.banks_ms is not None:
+            info["banks_ms"] = turn.banks_ms
         move = "unlisted" if turn.start.unlisted else turn.legal[0]
         return Move(move, offer_draw=turn.turns_left == 1, info=info)
 

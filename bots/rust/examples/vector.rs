@@ -50,12 +50,15 @@ impl Bot for Vector {
         if let Ok(because) = Inability::deserialize(&view["unable"]["because"]) {
             return Answer::Unable { because, info: view["unable"].get("info").cloned() };
         }
-        let info = json!({
+        let mut info = json!({
             "game": seen.game,
             "events": std::mem::take(&mut seen.events),
             "limit_ms": turn.clock.map(|clock| clock.limit_ms),
             "ended": self.ended,
         });
+        if let Some(banks) = &turn.banks_ms {
+            info["banks_ms"] = json!(banks);
+        }
         let first = if seen.is_unlisted { Move::text("unlisted") } else { Move::legal(0) };
         let first = first.with_info(info);
         if turn.turns_left == Some(1) { first.offering_draw().into() } else { first.into() }

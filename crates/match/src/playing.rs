@@ -27,6 +27,8 @@ pub(super) struct Playing {
     /// The random stream of the referee's moves for faulty seats.
     fallback: RandomStream,
     drawn: Vec<u32>,
+    /// The bank of each seat when the decision began, in milliseconds: until it ends, nothing tells who has answered.
+    banks: [Option<u64>; MAX_SEATS],
     /// The seat with a standing draw offer.
     offer: Option<Seat>,
     tally: Tally,
@@ -119,6 +121,7 @@ impl Playing {
             chance: key.stream(),
             fallback: key.fallback(),
             drawn: Vec::new(),
+            banks: [None; MAX_SEATS],
             offer: None,
             tally: Tally::default(),
             resume: None,
@@ -312,6 +315,9 @@ impl Playing {
             Turn::Decide(decision) => {
                 let seats = decision.seats();
                 self.decision = Some(decision);
+                for (bank, player) in self.banks.iter_mut().zip(&common.players) {
+                    *bank = player.bank.map(|bank| bank.shown(0).bank_ms);
+                }
                 for seat in seats.iter() {
                     if common.player(seat).is_played_by_referee() {
                         self.decider(seat).sealed = Some(Sealed::Referee);
@@ -377,6 +383,10 @@ impl Playing {
                 })
             }
         };
+        let banks = &self.banks[..setup.seating.seats()];
+        if banks.iter().any(Option::is_some) {
+            line.value(key!("banks_ms"), &banks);
+        }
         if let Some(left) = table.turns_left() {
             line.number(key!("turns_left"), left);
         }

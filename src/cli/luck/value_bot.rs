@@ -164,6 +164,7 @@ impl<'a> ValueBot<'a> {
             view: Some(text),
             legal: legal.map_err(|error| self.failed(error))?,
             clock: None,
+            banks_ms: None,
             turns_left: table.turns_left(),
             draw_offered: false,
             retry: None,

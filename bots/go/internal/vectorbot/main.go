@@ -35,6 +35,9 @@ func (b *bot) Choose(turn *refereebot.Turn) refereebot.Reply {
 	if turn.Clock != nil {
 		info["limit_ms"] = turn.Clock.LimitMS
 	}
+	if turn.BanksMS != nil {
+		info["banks_ms"] = turn.BanksMS
+	}
 	last := turn.TurnsLeft != nil && *turn.TurnsLeft == 1
 	move := "unlisted"
 	if !turn.Start.Unlisted {

@@ -92,7 +92,7 @@ async fn decide(
 
 /// The messages that a seat receives when it has to decide in this position.
 fn request(context: &Context<'_>, id: &str, position: &SamplePosition) -> Vec<u8> {
-    let SamplePosition { seat, table, decision, events, .. } = position;
+    let SamplePosition { seating, seat, table, decision, events, .. } = position;
     let mut lines = Vec::new();
     let raw =
         |bytes: Vec<u8>| String::from_utf8(bytes).ok().and_then(|text| RawValue::from_string(text).ok());
@@ -115,6 +115,7 @@ fn request(context: &Context<'_>, id: &str, position: &SamplePosition) -> Vec<u8
         view: raw(view).filter(|_| context.is_wanted(Want::View)),
         legal: Some(legal).filter(|_| context.is_wanted(Want::Legal)),
         clock: Some(message::TurnClock { bank_ms: 0, limit_ms }),
+        banks_ms: Some(vec![Some(0); seating.seats()]),
         turns_left: table.turns_left(),
         draw_offered: false,
         retry: None,

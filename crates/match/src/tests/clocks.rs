@@ -1,6 +1,7 @@
 //! Delay, bank, increment and margin.
 
 use referee_game::Seat;
+use serde_json::json;
 
 use super::rig::{MS, Rig, RigSetup, types};
 use crate::Detail;
@@ -272,4 +273,14 @@ fn the_example_of_a_retry_is_correct() {
     rig.wait(799_500).answer(0, "1-5");
     rig.answer(1, "32-28");
     assert_eq!(rig.clock(0), (5100, 5100));
+}
+
+#[test]
+fn a_turn_has_the_banks_of_all_seats() {
+    let mut rig = timed(100, 1000, 7);
+    assert_eq!(rig.last(0, "turn")["banks_ms"], json!([1000, 1000]));
+    rig.wait(350 * MS).answer(0, "1-5");
+    assert_eq!(rig.last(1, "turn")["banks_ms"], json!([757, 1000]));
+    let mut rig = RigSetup::checkers_at(KINGS).play();
+    assert_eq!(rig.last(0, "turn").get("banks_ms"), None, "without a clock");
 }

@@ -73,6 +73,7 @@ fn a_turn_is_complete() {
             "view": {"to_move": [0], "board": ".........b............w.........", "fen": SHORT, "quiet_plies": 0},
             "legal": ["10-14", "10-15"],
             "clock": {"bank_ms": 60_000, "limit_ms": 65_000},
+            "banks_ms": [60_000, 60_000],
         })]
     );
 }

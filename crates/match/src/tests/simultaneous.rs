@@ -35,6 +35,17 @@ fn an_answer_is_held_until_all_are_in() {
 }
 
 #[test]
+fn banks_do_not_tell_who_has_answered() {
+    let mut rig = RigSetup::toy(2, 2, "ao").clock(0, 1000, 0).on_fault("retry=2").play();
+    rig.wait(300 * MS).answer(1, "bid2");
+    rig.wait(100 * MS).answer(0, "no bid");
+    let again = rig.last(0, "turn");
+    assert_eq!((&again["retry"]["of"], &again["banks_ms"]), (&json!(0), &json!([1000, 1000])));
+    rig.answer(0, "bid3");
+    assert_eq!(rig.last(0, "turn")["banks_ms"], json!([600, 700]));
+}
+
+#[test]
 fn moves_are_told_in_seat_order_and_secret_ones_to_their_seat_alone() {
     let mut rig = plan().play();
     rig.answer(1, "bid2");

@@ -193,7 +193,7 @@ final class Session {
         Turn read = Json.GSON.fromJson(message, Turn.class);
         List<String> legal = read.legal() == null ? List.of() : read.legal();
         Turn turn = new Turn(
-                place.match, place.seat, read.turn(), read.view(), legal, read.clock(), read.turnsLeft(),
+                place.match, place.seat, read.turn(), read.view(), legal, read.clock(), read.banksMs(), read.turnsLeft(),
                 read.drawOffered(), read.retry(), play.start, events);
         Reply reply = bot.choose(turn);
         if (reply instanceof Reply.Resign) {

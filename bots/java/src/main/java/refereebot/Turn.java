@@ -10,6 +10,7 @@ import java.util.List;
  * @param view what the seat may see, see {@link #view(Class)}; null when {@code wants} left it out
  * @param legal every legal move, sorted; empty when {@code wants} left it out
  * @param clock null: there is no limit
+ * @param banksMs the banks of all seats, in milliseconds, null for a seat without a clock; null: no seat has one
  * @param turnsLeft null: there is no limit
  * @param drawOffered {@link Reply.AcceptDraw} is an answer too
  * @param retry why the answer before was refused; else null
@@ -23,6 +24,7 @@ public record Turn(
         JsonObject view,
         List<String> legal,
         TimeLeft clock,
+        List<Long> banksMs,
         Integer turnsLeft,
         boolean drawOffered,
         Retry retry,

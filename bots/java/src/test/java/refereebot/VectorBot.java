@@ -33,6 +33,9 @@ final class VectorBot implements Bot {
         info.addProperty("events", turn.events().size());
         info.addProperty("limit_ms", turn.clock() == null ? null : turn.clock().limitMs());
         info.add("ended", ended.deepCopy());
+        if (turn.banksMs() != null) {
+            info.add("banks_ms", Json.GSON.toJsonTree(turn.banksMs()));
+        }
         boolean isLast = turn.turnsLeft() != null && turn.turnsLeft() == 1;
         return new Reply.Move(turn.start().unlisted() ? "unlisted" : turn.legal().get(0), isLast, info);
     }
