@@ -15,6 +15,7 @@ use referee_protocol::referee::{Auth, Clock};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::bot::EngineCommand;
 use crate::driver::{
     BotFault, Lane, LaneClock, MatchKey, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms,
     incoming,
@@ -34,6 +35,16 @@ use crate::report::replay::{check_packed_record, record_of_page};
 use crate::transport::{Line, Lines, MemoryPeer, MemoryStream, memory_stream};
 use crate::workers::archive::{ArchiveLimits, check, pack_folder, unpack};
 use crate::workers::unit::UnitOutcome;
+
+/// A line of an engine, in each dialect, and the command line of one: what is read is written in the same way.
+pub fn engine(data: &[u8]) {
+    let line = String::from_utf8_lossy(data);
+    crate::bridge::read_line(&line);
+    let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
+    if let Ok(Some(engine)) = EngineCommand::of(&argv) {
+        assert_eq!(EngineCommand::of(&engine.to_argv()), Ok(Some(engine)));
+    }
+}
 
 /// Splits bytes into lines. How many bytes a read returns does not matter.
 pub fn lines(data: &[u8]) {

@@ -58,6 +58,8 @@ compile_error!("referee runs on Linux and other Unix only: it needs process grou
 #[cfg(feature = "shell")]
 pub use referee_bots as bot;
 #[cfg(feature = "shell")]
+pub use referee_bridge as bridge;
+#[cfg(feature = "shell")]
 pub use referee_check as check;
 #[cfg(feature = "shell")]
 pub use referee_engine::{client, driver, runner, sources};

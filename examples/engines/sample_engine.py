@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""An engine for checkers that speaks UCI-like, GTP-like and Hub lines, to try engine_bot.py with: captures if it can.
+"""An engine for checkers that speaks Hub: it captures as much as it can.
 
 It stands for engines that know nothing of the referee. pip install pydraughts
+referee play checkers 'hub:python3 examples/engines/sample_engine.py' 'python3 bots/python/random_bot.py' -n 20
 """
 
+import re
 import sys
 
 from draughts import Board
@@ -22,40 +24,30 @@ def fen_of(squares: str) -> str:
     return f"{squares[0]}:W{sides['W']}:B{sides['B']}"
 
 
-def best(fen: str, hub: bool) -> str:
-    """Returns the first of the moves that capture the most, as PDN writes it, or with the captured squares."""
-    move = max(Board(variant="english", fen=fen).legal_moves(), key=lambda move: len(move.steps_move))
-    return move.hub_move if hub else move.pdn_move
-
-
-fen = ""
+board = Board(variant="english")
+greed = True
 for line in sys.stdin:
     word, _, rest = line.strip().partition(" ")
-    if word == "uci":
-        print("id name sample\nuciok")
-    elif word == "isready":
-        print("readyok")
-    elif word == "position":
-        fen = rest.removeprefix("fen ")
-    elif line.startswith("go movetime"):
-        print(f"info depth 1\nbestmove {best(fen, False)}")
-    elif word == "name":
-        print("= sample\n")
-    elif word == "fen":
-        fen = rest
-        print("=\n")
-    elif word == "genmove":
-        print(f"= {best(fen, False)}\n")
-    elif word == "hub":
-        print("id name=sample version=1\nwait")
+    arguments = {name: text or quoted for name, quoted, text in re.findall(r'([\w-]+)=(?:"([^"]*)"|(\S+))', rest)}
+    if word == "hub":
+        print('id name="sample engine" version=1 author="the referee"')
+        print("param name=greed value=true type=bool")
+        print("wait")
+    elif word == "set-param":
+        greed = arguments["value"] == "true"
     elif word == "init":
         print("ready")
+    elif word == "ping":
+        print("pong")
     elif word == "pos":
-        fen = fen_of(rest.removeprefix("pos="))
+        board = Board(variant="english", fen=fen_of(arguments["pos"]))
+        for move in arguments.get("moves", "").split():
+            board.push(next(legal for legal in board.legal_moves() if legal.hub_move == move))
     elif line.startswith("go think"):
-        print(f"info depth=1\ndone move={best(fen, True)}")
-    elif word == "level":
-        pass
-    else:
-        print(f"? unknown command {word}\n")
+        moves = board.legal_moves()
+        move = max(moves, key=lambda move: len(move.steps_move)) if greed else moves[0]
+        print(f"info depth=1 score={len(move.steps_move) - 2:.2f} nodes={len(moves)} time=0.001 pv={move.hub_move}")
+        print(f"done move={move.hub_move}")
+    elif word not in ("level", "new-game", "stop", "quit"):
+        print(f'error message="unknown command {word}"')
     sys.stdout.flush()

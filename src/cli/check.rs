@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args as ClapArgs;
 
-use crate::bot::Command;
+use crate::bot::{Command, Dialect, EngineCommand};
 use crate::check::{Check, StepResult, StepVerdict, Violation};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::files::OutFile;
@@ -136,6 +136,25 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
             args.sandbox.apply([&mut command])?;
             command
         }
+    };
+    let (game, catalog) = match (game, EngineCommand::of(&command.argv).ok().flatten()) {
+        // An engine plays the games of its dialect, which it does not name.
+        (None, Some(EngineCommand { dialect, .. })) => {
+            let id = match dialect {
+                Dialect::Uci | Dialect::Xboard => "chess",
+                Dialect::Hub => "checkers",
+                Dialect::Usi | Dialect::Gtp => {
+                    let word = dialect.word();
+                    let what = format!(
+                        "name the game: `referee check GAME {word}:...`, such as the directory of one"
+                    );
+                    return Err(Failure::usage(what));
+                }
+            };
+            let (rules, catalog) = find_game(id, &catalog)?;
+            (Some(rules), catalog)
+        }
+        (game, _) => (game, catalog),
     };
     if args.move_limit == Milliseconds(0) {
         return Err(Failure::usage("--move-limit 0 leaves no time for an answer"));

@@ -14,6 +14,7 @@ mod bots;
 mod check;
 mod completions;
 mod debug;
+mod engine;
 mod exit;
 mod export;
 mod files;
@@ -89,6 +90,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::bot::{EXEC, exec_with};
+use crate::bridge;
 use crate::cli::log::StderrLog;
 use crate::cli::screen::{OneLine, Screen};
 use crate::game::Catalog;
@@ -101,7 +103,7 @@ use crate::runs::submissions::BUILTIN;
 pub fn main(catalog: Catalog) -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     if args.next().is_some_and(|first| first == EXEC) {
-        return exec_with(args, &[BUILTIN]);
+        return exec_with(args, &[BUILTIN, bridge::BUILTIN]);
     }
     let cli = Cli::try_parse().unwrap_or_else(|error| without_game_option(error).exit());
     let ended = cli.run(&catalog);
@@ -162,6 +164,7 @@ enum Command {
     Human(Box<human::Args>),
     Mcp(Box<mcp::Args>),
     Stdio(stdio::Args),
+    Engine(engine::Args),
     Imagine(imagine::Args),
     Tournament(Box<tournament::Args>),
     #[cfg(feature = "http")]
@@ -214,6 +217,7 @@ impl Cli {
             Command::Human(args) => human::run(*args, catalog),
             Command::Mcp(args) => mcp::run(*args, catalog),
             Command::Stdio(args) => stdio::run(args, catalog),
+            Command::Engine(args) => engine::run(args),
             Command::Imagine(args) => imagine::run(&args, catalog),
             Command::Tournament(args) => tournament::run(*args, catalog),
             #[cfg(feature = "http")]

@@ -14,6 +14,7 @@ const SUBCOMMANDS: &[&str] = &[
     "openings",
     "sprt",
     "human",
+    "engine",
     "imagine",
     "mcp",
     "stdio",

@@ -30,7 +30,7 @@ impl Case {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(*on_full), "/dev/full: {args:?}: {stderr}");
         let is_told = stderr.contains("standard output: No space left on device");
-        assert!(is_told || ["imagine", "mcp", "stdio"].contains(&&*args[0]), "{args:?}: {stderr}");
+        assert!(is_told || ["engine", "imagine", "mcp", "stdio"].contains(&&*args[0]), "{args:?}: {stderr}");
         assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
     }
 }
@@ -173,6 +173,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     case(&format!("mcp checkers {plain:?}"), 5, 5);
     case("stdio", 0, 0);
     // There is nothing to answer.
+    case("engine uci -- python3 tests/fixtures/fake_engine.py uci", 0, 0);
     case("imagine", 0, 0);
     case("stdio checkers -n 1", 1, 1);
     case(&format!("tournament check {config}"), 0, 5);

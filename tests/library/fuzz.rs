@@ -29,7 +29,9 @@ macro_rules! targets {
     };
 }
 
-targets!(archive, fen, imagine, lines, message, outcome, page, pdn, record, rules, session, tournament);
+targets!(
+    archive, engine, fen, imagine, lines, message, outcome, page, pdn, record, rules, session, tournament
+);
 
 #[test]
 fn every_target_has_seeds_and_is_run() {

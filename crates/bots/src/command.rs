@@ -1,5 +1,6 @@
 //! The command line of a bot.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
@@ -11,12 +12,13 @@ use std::str::FromStr;
 use referee_game::hex;
 use sha2::{Digest, Sha256};
 
+use crate::engine::{EngineCommand, InvalidEngine, is_engine, program};
 use crate::sandbox::{Sandbox, View};
 
 /// A command line, split into words like a shell does, and run without a shell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Command {
-    /// The program and its arguments.
+    /// The program and its arguments. An [engine](EngineCommand) has its dialect and options in the first word.
     pub argv: Vec<String>,
     /// The working directory; by default that of the referee.
     pub directory: Option<PathBuf>,
@@ -35,6 +37,8 @@ pub enum InvalidCommand {
     OpenQuote(String),
     #[error("an empty command line starts no bot")]
     Empty,
+    #[error(transparent)]
+    Engine(#[from] InvalidEngine),
 }
 
 impl FromStr for Command {
@@ -43,7 +47,10 @@ impl FromStr for Command {
         match shlex::split(text) {
             None => Err(InvalidCommand::OpenQuote(text.to_owned())),
             Some(argv) if argv.is_empty() => Err(InvalidCommand::Empty),
-            Some(argv) => Ok(Command { argv, ..Command::default() }),
+            Some(argv) => {
+                EngineCommand::of(&argv)?;
+                Ok(Command { argv, ..Command::default() })
+            }
         }
     }
 }
@@ -57,9 +64,24 @@ impl std::fmt::Display for Command {
 }
 
 impl Command {
+    /// The program that runs: of an engine, that of the engine.
+    pub fn program(&self) -> Cow<'_, str> {
+        program(&self.argv[0])
+    }
+
+    /// The program and its arguments.
+    pub fn words(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        std::iter::once(self.program()).chain(self.argv[1..].iter().map(|word| word.as_str().into()))
+    }
+
+    /// Whether a bridge starts it, since it is an [engine](EngineCommand).
+    pub fn is_engine(&self) -> bool {
+        is_engine(&self.argv[0])
+    }
+
     /// A short name: the name of the script if an interpreter runs one, otherwise that of the program.
     pub fn label(&self) -> String {
-        let stem = Path::new(self.main_file())
+        let stem = Path::new(&*self.main_file())
             .file_stem()
             .map(|stem| stem.to_string_lossy().into_owned())
             .unwrap_or_default();
@@ -69,16 +91,16 @@ impl Command {
     }
 
     /// The script if an interpreter runs one, otherwise the program.
-    fn main_file(&self) -> &str {
+    fn main_file(&self) -> Cow<'_, str> {
         let script =
             self.argv.iter().skip(1).find(|word| !word.starts_with('-') && self.resolve(word).is_file());
-        script.unwrap_or(&self.argv[0])
+        script.map_or_else(|| self.program(), |script| script.as_str().into())
     }
 
     /// The directory of its script or program, where its version can be found; the working directory for a program that
     /// is looked up in PATH.
     pub fn home(&self) -> PathBuf {
-        let file = self.resolve(self.main_file());
+        let file = self.resolve(&self.main_file());
         Path::new(".").join(file.parent().unwrap_or(Path::new("")))
     }
 
@@ -99,7 +121,7 @@ impl Command {
         if self.find().is_some() {
             return self.check_script();
         }
-        let name = self.argv[0].clone();
+        let name = self.program().into_owned();
         if !name.contains('/') {
             return Err(CommandDefect::NotInPath { name });
         }
@@ -115,7 +137,7 @@ impl Command {
     /// # Errors
     /// [`CommandDefect::Script`].
     pub fn check_script(&self) -> Result<(), CommandDefect> {
-        let name = self.argv[0].clone();
+        let name = self.program().into_owned();
         let defect = self.find().and_then(|program| self.script_defect(&program));
         defect.map_or(Ok(()), |defect| Err(CommandDefect::Script { name, defect }))
     }
@@ -129,7 +151,10 @@ impl Command {
         let line = String::from_utf8_lossy(line);
         if line.ends_with('\r') {
             let interpreter = line.split_whitespace().last()?.to_owned();
-            return Some(ScriptDefect::WindowsLineEnding { interpreter, script: self.argv[0].clone() });
+            return Some(ScriptDefect::WindowsLineEnding {
+                interpreter,
+                script: self.program().into_owned(),
+            });
         }
         let interpreter = line.split_whitespace().next()?;
         let is_missing = !self.resolve(interpreter).exists();
@@ -153,7 +178,7 @@ impl Command {
             .map(|path| if self.sandbox.confines_files() { View::of(self).search_path(&path) } else { path });
         let is_here =
             |path: &Path| is_program(&self.directory.as_deref().unwrap_or(Path::new("")).join(path));
-        let found = find(self.argv[0].as_ref(), path.as_deref(), is_here)?;
+        let found = find((*self.program()).as_ref(), path.as_deref(), is_here)?;
         Some(found.to_string_lossy().into_owned())
     }
 

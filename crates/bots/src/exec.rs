@@ -28,6 +28,9 @@ use crate::sandbox::{self, Confinement, NotConfined};
 /// The hidden subcommand that replaces itself with a bot.
 pub const EXEC: &str = "__exec";
 
+/// The name of the program that is the bridge to an engine, by which a launcher starts it.
+pub const ENGINE: &str = "__engine";
+
 /// The exit code if the bot's program cannot be run.
 const FAILED: u8 = 127;
 
@@ -46,8 +49,8 @@ pub fn exec(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 /// A program that is part of this one: its name, by which a [`Command`](crate::Command) starts it, and its function, which
-/// gets the environment as `NAME=VALUE` and returns the exit code.
-pub type BuiltinProgram = (&'static str, fn(&[OsString]) -> ExitCode);
+/// gets its arguments and the environment as `NAME=VALUE`, and returns the exit code.
+pub type BuiltinProgram = (&'static str, fn(&[OsString], &[OsString]) -> ExitCode);
 
 /// Like [`exec`], for a program that has programs as parts. Their functions run here, confined.
 pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinProgram]) -> ExitCode {
@@ -173,7 +176,7 @@ fn become_bot(
         launcher.write_all(&0i32.to_ne_bytes())?;
         // As `execve` does to it.
         launcher.shutdown(Shutdown::Both)?;
-        return Ok(run(&environment));
+        return Ok(run(&argv[1..], &environment));
     }
     let path = environment.iter().find_map(|entry| entry.as_bytes().strip_prefix(b"PATH="));
     let program = find(&argv[0], path.map(OsStr::from_bytes), is_program).ok_or(Errno::NOENT)?;

@@ -22,7 +22,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::environment;
-use crate::exec::{DESCRIPTORS, EXEC, LENGTH, not_dumpable};
+use crate::exec::{DESCRIPTORS, ENGINE, EXEC, LENGTH, not_dumpable};
 use crate::sandbox::{Confinement, ConfinementError, ConfinementGuard, Mode};
 use crate::{Command, CommandDefect, PipeGuard, Process, holders};
 
@@ -189,6 +189,9 @@ impl Starter {
             if command.sandbox.mode() != Mode::None {
                 return Err(SpawnError::NoLauncher);
             }
+            if command.is_engine() {
+                return Err(SpawnError::NoBridge);
+            }
             let mut spawn = Spawn::new(&command.argv[0]);
             spawn.args(&command.argv[1..]).env_clear().envs(environment).process_group(0);
             let child = stdio.spawn(command, &mut spawn)?;
@@ -199,7 +202,8 @@ impl Starter {
         let mut spawn = Spawn::new(program);
         let (confinement, guard) = Confinement::of(command, &mut environment)?;
         let json = serde_json::to_string(&confinement).map_err(io::Error::from)?;
-        spawn.arg0("referee").arg(EXEC).arg(json).arg("--").args(&command.argv).env_clear();
+        spawn.arg0("referee").arg(EXEC).arg(json).arg("--").args(command.is_engine().then_some(ENGINE));
+        spawn.args(&command.argv).env_clear();
         // The referee itself may need these to run.
         spawn.envs(std::env::var_os("LD_LIBRARY_PATH").map(|path| ("LD_LIBRARY_PATH", path)));
         let nowhere = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
@@ -253,6 +257,9 @@ pub enum SpawnError {
     /// [`Launch::Directly`] confines no bots.
     #[error("a sandbox needs a launcher")]
     NoLauncher,
+    /// [`Launch::Directly`] starts no bridge.
+    #[error("an engine of another dialect needs a launcher, which is the program of the bridge as well")]
+    NoBridge,
     /// Its sandbox cannot be prepared.
     #[error(transparent)]
     Confinement(#[from] ConfinementError),

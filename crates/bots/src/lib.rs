@@ -34,6 +34,7 @@
 mod command;
 #[cfg(target_os = "linux")]
 mod death_watch;
+mod engine;
 mod environment;
 mod exec;
 mod holders;
@@ -46,7 +47,8 @@ pub mod sandbox;
 mod stderr;
 
 pub use command::{Command, CommandDefect, DirectoryError, InvalidCommand, ScriptDefect};
-pub use exec::{BuiltinProgram, EXEC, exec, exec_with};
+pub use engine::{Budget, Dialect, EngineCommand, InvalidEngine, command_line, optional_command_line};
+pub use exec::{BuiltinProgram, ENGINE, EXEC, exec, exec_with};
 pub use launcher::{Launch, Launcher, SpawnError, StartError, Starter};
 pub use orphans::{OrphanReaper, children};
 use pipe_guard::PipeGuard;

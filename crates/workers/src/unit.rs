@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::archive::ArchiveId;
+use referee_bots::Command;
 use referee_bots::sandbox::{Layer, Mode, Sandbox};
 use referee_engine::driver::Terms;
 use referee_engine::runner::{Fixture, MatchSecret, Wait};
@@ -219,7 +220,8 @@ impl UnitBot {
     /// # Errors
     /// The first file that is missing or differs.
     pub fn compare_files(&self, others: &BTreeMap<String, String>) -> Result<(), BotDifference> {
-        let is_named = !self.argv.first().is_some_and(|program| program.contains('/'));
+        let command = Command { argv: self.argv.clone(), ..Command::default() };
+        let is_named = self.argv.is_empty() || !command.program().contains('/');
         let own = self.files.iter().filter(|(path, _)| !is_named || self.argv.contains(path));
         for (path, digest) in own {
             match others.get(path) {

@@ -117,8 +117,8 @@ fn directory(command: &Command) -> PathBuf {
 /// The files that the command line of a bot names, apart from programs that are looked up in PATH.
 pub(super) fn named_files(command: &Command) -> impl Iterator<Item = PathBuf> {
     let directory = directory(command);
-    let paths = command.argv.iter().enumerate().filter(|(at, word)| *at > 0 || word.contains('/'));
-    paths.map(move |(_, word)| plain(&directory.join(word))).filter(|path| path.is_file())
+    let paths = command.words().enumerate().filter(|(at, word)| *at > 0 || word.contains('/'));
+    paths.map(move |(_, word)| plain(&directory.join(&*word))).filter(|path| path.is_file())
 }
 
 /// The path with all links followed, or as it is if it does not exist.

@@ -124,9 +124,9 @@ pub fn check_files(command: &Command, own: &[PathBuf]) -> Result<(), FilesError>
             return Err(FilesError::Contains { files: files.clone(), own: own.clone() });
         }
     }
-    let is_within = |word: &&String| Path::new(word).is_absolute() && Path::new(word).starts_with(&whole);
-    if let Some(word) = command.argv.iter().find(is_within) {
-        return Err(FilesError::Absolute(word.clone()));
+    let is_within = |word: &str| Path::new(word).is_absolute() && Path::new(word).starts_with(&whole);
+    if let Some(word) = command.words().find(|word| is_within(word)) {
+        return Err(FilesError::Absolute(word.into_owned()));
     }
     match &command.directory {
         Some(directory) if !canonical(directory)?.starts_with(&whole) => {

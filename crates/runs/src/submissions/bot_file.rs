@@ -1,5 +1,6 @@
 //! `bot.toml`: what a directory says of its bot.
 
+use std::borrow::Cow;
 use std::path::{Component, Path};
 
 use referee_bots::{Command, InvalidCommand};
@@ -24,6 +25,7 @@ pub struct BotFile {
     /// The name of the bot.
     pub name: String,
     /// The command line that starts it in its directory, split as a shell would and run without a shell.
+    #[serde(alias = "engine", deserialize_with = "referee_bots::command_line")]
     pub command: String,
     /// The command line that builds it, of the same form.
     #[serde(default)]
@@ -138,8 +140,9 @@ fn command_line(line: &str) -> Result<Command, CommandLineError> {
         return Err(CommandLineError::NeedsShell(word.clone()));
     }
     // The sandbox shows a bot the files that its command line names.
-    if let Some(word) = command.argv.iter().find(|word| leads_out(word)) {
-        return Err(CommandLineError::Outside(word.clone()));
+    let outside = command.words().find(|word| leads_out(word)).map(Cow::into_owned);
+    if let Some(word) = outside {
+        return Err(CommandLineError::Outside(word));
     }
     Ok(command)
 }

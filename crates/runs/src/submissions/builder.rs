@@ -53,7 +53,7 @@ fn ended(status: ExitStatus) -> String {
     }
 }
 
-fn run(environment: &[OsString]) -> ExitCode {
+fn run(_: &[OsString], environment: &[OsString]) -> ExitCode {
     match work(environment) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {

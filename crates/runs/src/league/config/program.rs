@@ -28,6 +28,7 @@ pub struct ProgramConfig {
     /// What people see instead of the name, at first.
     #[serde(default)]
     display_name: Option<String>,
+    #[serde(alias = "engine", deserialize_with = "referee_bots::command_line")]
     pub(super) command: String,
     #[serde(default)]
     pub(super) files: Option<PathBuf>,

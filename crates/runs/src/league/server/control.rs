@@ -335,9 +335,13 @@ impl Control<'_> {
 fn digest(command: &Command) -> Result<String, ArchiveError> {
     let files: BTreeMap<String, String> = command.fingerprints().into_iter().collect();
     let mut hash = Sha256::new();
-    for (at, word) in command.argv.iter().enumerate() {
+    if command.is_engine() {
+        hash.update(&command.argv[0]);
+        hash.update([0]);
+    }
+    for (at, word) in command.words().enumerate() {
         let is_own = at > 0 || word.contains('/');
-        hash.update(files.get(word).filter(|_| is_own).unwrap_or(word));
+        hash.update(files.get(&*word).filter(|_| is_own).map_or(&*word, String::as_str));
         hash.update([0]);
     }
     if let Some(folder) = &command.files {

@@ -25,8 +25,13 @@ pub struct EntrantConfig {
     /// What people see instead of the name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// The command line of a bot that the referee starts.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The command line of a bot that the referee starts; in the file also the table `engine`.
+    #[serde(
+        default,
+        alias = "engine",
+        deserialize_with = "referee_bots::optional_command_line",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub command: Option<String>,
     /// The name with which a bot connects.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,1 +1,0 @@
-../../../examples/engines/engine_bot.py

@@ -1,1 +1,0 @@
-../../../examples/engines/pydraughts_bot.py

@@ -1,1 +1,0 @@
-../../../examples/engines/rapid_draughts.mjs

@@ -1,0 +1,1 @@
+../../../examples/engines/sample_engine.py
