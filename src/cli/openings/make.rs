@@ -328,19 +328,17 @@ impl Book<'_> {
         let text = match (self.ending, placed, fen) {
             ("epd", Some(placed), _) => format!("{placed} ce {:.0};\n", scores[0]),
             ("fen", _, Some(fen)) => format!("{fen}\n"),
-            (ending, ..) => {
-                match self.rules.notation().filter(|known| known.name().eq_ignore_ascii_case(ending)) {
-                    None => sheet.moves.join(", ") + "\n",
-                    Some(notation) => {
-                        let mut text = String::new();
-                        (sheet.match_id, sheet.ranks) = (number.to_string(), None);
-                        (sheet.names, sheet.notes) = (Vec::new(), Vec::new());
-                        (sheet.ended, sheet.tags) = ("opening".to_owned(), MatchTags::default());
-                        notation.write(&sheet, &mut text).map_err(Failure::cannot_run)?;
-                        text
-                    }
+            (ending, ..) => match self.rules.notation(ending) {
+                None => sheet.moves.join(", ") + "\n",
+                Some(notation) => {
+                    let mut text = String::new();
+                    (sheet.match_id, sheet.ranks) = (number.to_string(), None);
+                    (sheet.names, sheet.notes) = (Vec::new(), Vec::new());
+                    (sheet.ended, sheet.tags) = ("opening".to_owned(), MatchTags::default());
+                    notation.write(&sheet, &mut text).map_err(Failure::cannot_run)?;
+                    text
                 }
-            }
+            },
         };
         self.file.write_all(text.as_bytes()).map_err(Failure::cannot_run)?;
         self.progress.inc(1);
