@@ -158,7 +158,7 @@ def same(args, _):
         options = ["--name", "a", "--name", "b", "-n", str(len(theirs)), "--mirror", "--clock", "none"]
         options += ["--openings", "book.epd", "--record", "records"]
         timed([args.referee, "play", "chess", bot, bot, *options], cores, folder)
-        pgn, _ = timed([args.referee, "export", "records", "--pgn"], cores, folder)
+        pgn, _ = timed([args.referee, "export", "records", "--format", "pgn"], cores, folder)
         ours = moves_of_pgn(pgn)
         alike = sum(ours.get(game) == moves for game, moves in theirs.items())
         plies = sum(map(len, theirs.values()))

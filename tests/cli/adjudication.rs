@@ -42,7 +42,7 @@ fn both_bots_agree_that_one_has_lost() {
     assert_eq!(record[0]["adjudication"], json!({"resign": {"score": 600, "moves": 3}}));
 
     // It is named wherever the result is shown.
-    let pgn = referee(["export", &file, "--pgn"]).done().stdout;
+    let pgn = referee(["export", &file, "--format", "pgn"]).done().stdout;
     assert!(pgn.contains("[Result \"0-1\"]") && pgn.contains("[Termination \"adjudication\"]"), "{pgn}");
     let shown = referee(["show", &file]).done().stdout;
     assert!(shown.contains("adjudication"), "{shown}");

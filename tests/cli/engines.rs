@@ -466,7 +466,8 @@ fn engines_of_debian_play_each_other() {
         }
     }
     let pgn = folder.text("games.pgn");
-    referee(["export", &folder.text("gnuchess"), &folder.text("hoichess"), "--pgn", "-o", &pgn]).with_code(0);
+    referee(["export", &folder.text("gnuchess"), &folder.text("hoichess"), "--format", "pgn", "-o", &pgn])
+        .with_code(0);
     let read =
         std::process::Command::new(python()).args(["-c", READS, &pgn]).output().expect("python starts");
     let text = String::from_utf8_lossy(&read.stdout).into_owned();
