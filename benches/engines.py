@@ -26,8 +26,7 @@ ROUNDS = 7
 def start(command, cores, folder):
     """Starts a command on these cores; returns the process."""
     pin = lambda: os.sched_setaffinity(0, cores)
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return subprocess.Popen(command, cwd=folder, text=True, preexec_fn=pin, **pipes)
+    return subprocess.Popen(command, cwd=folder, text=True, preexec_fn=pin, stdout=subprocess.PIPE)
 
 
 def timed(command, cores, folder):
@@ -39,9 +38,9 @@ def timed(command, cores, folder):
     return output, time.monotonic() - began
 
 
-def by_referee(referee, engine, games, jobs):
-    clock = ["--clock", "tc=600+1", "--max-moves", str(PLIES // 2)]
-    return [referee, "play", "chess", f"uci:{engine}", f"uci:{engine}", "-n", str(games), "--jobs", str(jobs), *clock, "--json"]
+def by_referee(referee, engine, games, jobs, clock="tc=600+1"):
+    limits = ["--clock", clock, "--max-moves", str(PLIES // 2)]
+    return [referee, "play", "chess", f"uci:{engine}", f"uci:{engine}", "-n", str(games), "--jobs", str(jobs), *limits, "--json"]
 
 
 def by_fastchess(fastchess, engine, games, jobs):
@@ -76,7 +75,7 @@ def speed(args, engine):
 
 
 def memory(pid, seen):
-    """Keeps the largest resident memory of a process and of all its descendants together, in MiB, while it runs."""
+    """Keeps the largest memory (PSS) of a process and of all its descendants together, in MiB, while it runs."""
     try:
         while pathlib.Path(f"/proc/{pid}").exists():
             tree, own = [str(pid)], 0
@@ -91,11 +90,11 @@ def memory(pid, seen):
             for process in tree:
                 tree += parents.get(process, [])
                 try:
-                    rss = int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{process}/status").read_text())[1]) / 1024
+                    pss = int(re.search(r"Pss:\s+(\d+)", pathlib.Path(f"/proc/{process}/smaps_rollup").read_text())[1]) / 1024
                 except (OSError, TypeError):
                     continue
-                total += rss
-                own = rss if process == str(pid) else own
+                total += pss
+                own = pss if process == str(pid) else own
             seen["own"], seen["all"] = max(seen.get("own", 0), own), max(seen.get("all", 0), total)
             seen["processes"] = max(seen.get("processes", 0), len(tree))
             time.sleep(0.5)
@@ -106,7 +105,7 @@ def memory(pid, seen):
 def crowd(args, engine):
     cores = set(sorted(os.sched_getaffinity(0))[:2])
     with tempfile.TemporaryDirectory() as folder:
-        command = by_referee(args.referee, engine, 1020, 255)
+        command = by_referee(args.referee, engine, 1020, 255, "tc=10+0.1")
         began, seen = time.monotonic(), {}
         process = start([*command, "--record", f"{folder}/records", "--no-fsync"], cores, folder)
         watcher = threading.Thread(target=memory, args=(process.pid, seen))

@@ -163,3 +163,28 @@ play(turn=turn)";
     assert_eq!(once[0].len(), 8 + 24, "an opening and twelve moves a side");
     assert_ne!(once[0], once[2]);
 }
+
+#[test]
+fn a_regression_of_an_engine_with_a_budget_in_nodes_repeats_move_for_move() {
+    let folder = Folder::new();
+    let engine = |nodes: u32| format!("uci:/usr/games/stockfish?Hash=1&nodes={nodes}");
+    let once = moves_of_regression(&folder, &engine(400), &engine(100), "once");
+    assert_eq!(moves_of_regression(&folder, &engine(400), &engine(100), "again"), once);
+    assert!(once.iter().all(|moves| moves.len() > 8), "{once:?}");
+}
+
+#[test]
+fn scores_of_an_engine_end_its_matches() {
+    let folder = Folder::new();
+    let (strong, weak) =
+        ("uci:/usr/games/stockfish?Hash=1&nodes=2000", "uci:/usr/games/stockfish?Hash=1&nodes=1");
+    let records = folder.text("records");
+    let rules =
+        ["--resign", "score=400,moves=2", "--max-moves", "150", "--clock", "none", "--record", &records];
+    let ended =
+        referee([&["play", "chess", strong, weak, "--seed", SEED, "--json"][..], &rules].concat()).done();
+    let result = ended.one("match");
+    assert_eq!([&result["ended_by"], &result["reason"]], ["adjudication", "resign"], "{result}");
+    assert_eq!(result["ranks"], json!([1, 2]), "{result}");
+    referee(["verify", &records]).done();
+}
