@@ -199,6 +199,8 @@ const checks = {
       assert.match(got, new RegExp(`seat ${other}: \\d cards`));
       assert.doesNotMatch(got, new RegExp(`seat ${other}: cards \\w|card-${other}-[\\dJQKA]`));
     }
+    const { width } = await page.locator("#board").boundingBox();
+    assert.ok(width >= 600, `a board with many things has more room: ${width}`);
     await isAccessible(page);
     await checks.any();
   },

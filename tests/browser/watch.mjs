@@ -172,6 +172,53 @@ const checks = {
     }
   },
 
+  /** Pages and searches of the standings are part of the address, and an update takes no focus. The rows are those of another server. */
+  async pages() {
+    const rows = Array.from({ length: 120 }, (_, n) => ({
+      place: n + 1, name: `bot-${n + 1}`, matches: 1, wins: 1, draws: 0, losses: 0, points: 1, faulted: 0, online: true, provisional: !n,
+      rating: { value: -5, low: -10, high: 0 },
+    }));
+    const run = {
+      referee: "", run: "00000000", name: "Cup", game: { id: "checkers", title: "Checkers" }, delay: 0, running: [], running_count: 0, ended: [],
+      ended_count: 0, standings: rows.slice(0, 50), standings_count: 120, ladder: null, story: { heading: "Cup", why: [] }, next: [],
+      rulings: [], rulings_count: 0,
+    };
+    let updates = 0;
+    const page = await visit("", {}, async (page) => {
+      await page.route("**/api/v1/events", (route) => {
+        updates++;
+        return route.fulfill({ contentType: "text/event-stream", body: `retry: 200\nid: 00000000-1\nevent: snapshot\ndata: ${JSON.stringify(run)}\n\n` });
+      });
+      await page.route("**/api/v1/standings?*", (route) => {
+        const query = new URL(route.request().url()).searchParams, from = Number(query.get("offset"));
+        const found = rows.filter(({ name }) => name.includes(query.get("search")));
+        return route.fulfill({ json: { standings: found.slice(from, from + Number(query.get("limit"))), count: found.length } });
+      });
+    });
+    const first = (name) => page.waitForSelector(`#standings tbody tr:first-child a:text-is("${name}")`);
+    const search = () => new URL(page.url()).search;
+    await first("bot-1");
+    assert.match(await page.textContent("#standings tbody tr .lead"), /^−5 ± 5 \?$/, "the sign for minus, and a mark instead of a word");
+    assert.deepEqual((await page.locator("#standings thead th").allTextContents()).filter((text) => !text.trim()), [], "each column has a header");
+    await page.click("#pager button:nth-child(2)");
+    await first("bot-51");
+    assert.equal(search(), "?page=2");
+    await page.focus("#standings tbody tr:nth-child(3) a");
+    const seen = updates;
+    while (updates < seen + 2) await page.waitForTimeout(50);
+    await first("bot-51");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "bot-53");
+    await page.reload();
+    await first("bot-51");
+    await page.fill("#q", "bot-12");
+    await first("bot-12");
+    assert.equal(search(), "?q=bot-12");
+    await page.reload();
+    await first("bot-12");
+    assert.equal(await page.inputValue("#q"), "bot-12");
+    await isAccessible(page);
+  },
+
   /** What bots say of their searches appears at the moves that it belongs to, three moves later. */
   async late() {
     const page = await visit("matches/m1");

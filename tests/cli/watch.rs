@@ -76,8 +76,8 @@ fn a_browser_follows_a_match_to_its_end() {
         let folder = Folder::new();
         let (referee, site) = watched(&folder, game, (0.02, 5), &["--set", "turn_limit=40", "-n", "2"]);
         // All games have the same pages.
-        let checks = ["overview", "live", "phone", "hostile"];
-        let checks = &checks[..if game == "checkers" { 4 } else { 3 }];
+        let checks = ["overview", "live", "phone", "hostile", "pages"];
+        let checks = &checks[..if game == "checkers" { 5 } else { 3 }];
         browser::run("watch.mjs", &[&[&*site.url("/"), &*folder.text("go-m1")], checks].concat());
         ["m1", "m2"].iter().for_each(|id| go(&folder, id));
         referee.end().with_code(0);

@@ -55,7 +55,21 @@ pub(crate) fn note_in_words(text: &str, before: &str) -> String {
     let Some(rest) = text.strip_prefix(before) else { return text.to_owned() };
     let end = rest.find([',', ':', ' ']).unwrap_or(rest.len());
     let (code, more) = rest.split_at(end);
-    format!("{before}{}{more}", fault_code_in_words(code))
+    format!("{before}{}{}", fault_code_in_words(code), in_seconds(more))
+}
+
+/// A text in which times of a second and more, such as `31000 ms`, are in seconds.
+fn in_seconds(text: &str) -> String {
+    let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+    for at in 1..words.len() {
+        let Ok(ms @ 1000..) = words[at - 1].parse::<u64>() else { continue };
+        let is_unit = words[at].trim_end_matches([',', ';', ':', '.', ')']) == "ms";
+        if is_unit {
+            words[at - 1] = (ms as f64 / 1000.0).to_string();
+            words[at].remove(0);
+        }
+    }
+    words.join(" ")
 }
 
 /// The cause of the end of a match, in a few words: `no pieces left`. `ended_by` may be a word that results store and the protocol does
@@ -216,6 +230,19 @@ impl<'a> ToldMatch<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn notes_are_told_in_seconds() {
+        let told = |text: &str| note_in_words(text, "");
+        assert_eq!(
+            told("timeout: no answer within 31000 ms; is it on?"),
+            "timed out: no answer within 31 s; is it on?"
+        );
+        assert_eq!(
+            told("timeout, answered after 1250 ms, limit 200 ms"),
+            "timed out, answered after 1.25 s, limit 200 ms"
+        );
+    }
 
     fn ended<'a>(ranks: &'a [u8], ended_by: &'a str, reason: &'a str) -> ToldMatch<'a> {
         ToldMatch {

@@ -4,6 +4,8 @@ const $ = (id) => document.getElementById(id);
 const LAYERS = 4;
 /** The states of a view are kept at every so many steps, so that going back is fast. */
 const KEPT = 64;
+/** Boards with more things than these are larger. */
+const MANY = 125;
 
 let data, replay, view, at = 0, isFlipped = false, timer = 0;
 /** What another script does when the board has changed. */
@@ -295,6 +297,7 @@ function open(match) {
   $("view").value = data.view < replay.views.length ? data.view : 0;
   at = 0;
   look(Number($("view").value));
+  $("stage").classList.toggle("large", states[0].things.size > MANY);
 }
 
 function pause() {

@@ -130,6 +130,13 @@ for (const end of ["pointerup", "pointercancel"]) {
 /** Resolves once no button of the pointer is down. A page changes only then: what moves or is replaced meanwhile loses the click. */
 const released = () => (isPressed ? new Promise((goOn) => whenReleased.push(goOn)) : Promise.resolve());
 
+/** Replaces what an element contains. A link in it that has the keyboard's focus keeps it, if it is still there. */
+function refill(parent, ...children) {
+  const held = parent.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  parent.replaceChildren(...children);
+  if (held !== null) [...parent.querySelectorAll("a")].find((link) => link.getAttribute("href") === held)?.focus({ preventScroll: true });
+}
+
 /** What the server has at this path, once the page may change. */
 async function getJson(path, options) {
   const answer = await (await fetch(path, options)).json();

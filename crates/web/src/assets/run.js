@@ -70,7 +70,7 @@ function cells(row, scale) {
 function showRows(rows) {
   const ordered = [...rows.filter(({ place, matches }) => place && matches), ...rows.filter(({ place, matches }) => place && !matches), ...rows.filter(({ place }) => !place)];
   const scale = scaleOf(ordered.filter(({ rating, matches }) => rating && matches).map(({ rating }) => rating));
-  $("standings").tBodies[0].replaceChildren(...ordered.map((row) => cells(row, scale)));
+  refill($("standings").tBodies[0], ...ordered.map((row) => cells(row, scale)));
 }
 
 /** The first three, with their figures. */
@@ -79,7 +79,7 @@ function podium(rows) {
   const scale = scaleOf(first.filter(({ rating }) => rating).map(({ rating }) => rating));
   const ending = ["st", "nd", "rd"];
   $("podium").hidden = !first.length;
-  $("podium").replaceChildren(...first.map((row) => {
+  refill($("podium"), ...first.map((row) => {
     const { place, rating, points, matches, possible = matches, recent } = row;
     const figure = rating ? [element("b", {}, whole(rating.value)), element("span", { class: "muted" }, `± ${margin(rating) ?? "?"}`)]
       : [element("b", {}, halves(points)), element("span", { class: "muted" }, `of ${possible} points`)];
@@ -192,8 +192,10 @@ class Board {
 
 /** The oldest matches of the list, which the stream does not contain. */
 let older = [];
-/** The page of the standings that is shown, from 0, and whether it is the first one without a search. */
-let page = 0;
+/** The page of the standings that is shown, from 0. The address has it, and the search. */
+const asked = new URLSearchParams(location.search);
+let page = Math.max(1, Math.floor(Number(asked.get("page"))) || 1) - 1;
+$("q").value = asked.get("q") ?? "";
 let hasIntroduced = false;
 
 /** The standings that are searched or lie on a later page come from the server. */
@@ -205,18 +207,30 @@ async function look(count) {
   return answer.standings ? answer : { standings: [], count };
 }
 
+function remember() {
+  const search = $("q").value.trim(), query = String(new URLSearchParams({ ...search ? { q: search } : {}, ...page ? { page: page + 1 } : {} }));
+  history.replaceState(null, "", (query ? `?${query}` : location.pathname) + location.hash);
+}
+
 async function showStandings(run) {
   const found = await look(run.standings_count).catch(() => null);
   const count = found?.count ?? run.standings_count, rows = found?.standings ?? run.standings;
   showRows(rows);
-  $("search").hidden = $("count").hidden = run.standings_count <= ROWS;
-  $("count").textContent = count ? `${page * ROWS + 1} to ${page * ROWS + rows.length} of ${count}` : "Nobody has such a name";
+  $("search").hidden = $("count").hidden = run.standings_count <= ROWS && !$("q").value;
+  $("count").textContent = rows.length ? `${page * ROWS + 1} to ${page * ROWS + rows.length} of ${count}` : "Nobody has such a name";
   const pages = Math.ceil(count / ROWS);
   $("pager").replaceChildren(...pages < 2 ? [] : Array.from({ length: pages }, (_, n) => {
     const button = element("button", { type: "button", ...n === page ? { "aria-current": "page" } : {} }, `${n * ROWS + 1}–${Math.min(count, (n + 1) * ROWS)}`);
-    button.addEventListener("click", () => { page = n; showStandings(run); });
+    button.addEventListener("click", () => turnTo(n, run));
     return button;
   }));
+}
+
+/** Shows another page of the standings. */
+function turnTo(n, run) {
+  page = n;
+  remember();
+  showStandings(run);
 }
 
 /** Whether all rulings have been asked for. */
@@ -227,7 +241,7 @@ async function showRulings({ rulings, rulings_count: count }) {
   $("rulings-section").hidden = !count;
   $("all-rulings").hidden = hasAllRulings || count <= RULINGS;
   const all = hasAllRulings && count > rulings.length ? (await getJson(`${root}api/v1/rulings`)).rulings : rulings;
-  $("rulings").replaceChildren(...all.slice(0, hasAllRulings ? count : RULINGS).map(rulingItem));
+  refill($("rulings"), ...all.slice(0, hasAllRulings ? count : RULINGS).map(rulingItem));
 }
 
 function show(run) {
@@ -237,7 +251,7 @@ function show(run) {
   const info = run.info_delay ? ` · what bots say of their searches ${run.info_delay} moves later` : "";
   $("state").textContent = `${game.title} · ${run.running_count} in progress, ${run.ended_count} ended${delay}${info}`;
   $("title").textContent = story.heading || name;
-  $("why").replaceChildren(...told(story));
+  refill($("why"), ...told(story));
   podium(run.standings);
   if (run.ladder !== null && !hasIntroduced) {
     hasIntroduced = true;
@@ -246,7 +260,7 @@ function show(run) {
   }
   const none = element("li", { class: "muted" }, "No match is in progress.");
   showBoards(run.running);
-  $("running").replaceChildren(...(run.running_count ? run.running.map(item) : [none]));
+  refill($("running"), ...(run.running_count ? run.running.map(item) : [none]));
   $("next-section").hidden = !run.next.length;
   $("next-section").parentElement.classList.toggle("two", run.next.length > 0);
   $("next").replaceChildren(...run.next.map(({ display_names: names, why }) =>
@@ -260,7 +274,7 @@ function show(run) {
   $("legend").textContent = "Ratings are Elo. Dots are ratings, bars 95% intervals: players whose bars overlap may be equally strong. Green dot: online. ?: provisional, the difference to the field is uncertain by more than 80 Elo, or there are fewer than 30 matches. Fixed: an anchor, which stands outside the ranking. Arrows: places since a week ago.";
   const newest = run.ended.at(-1)?.number ?? 0;
   const rest = older.filter(({ number }) => number < newest);
-  $("ended").replaceChildren(...[...run.ended, ...rest].map(item));
+  refill($("ended"), ...[...run.ended, ...rest].map(item));
   const last = (rest.at(-1) ?? run.ended.at(-1))?.number ?? 0;
   $("ended").parentElement.hidden = !run.ended_count;
   $("more").hidden = last <= 1;
@@ -270,8 +284,8 @@ function show(run) {
     show(run);
   };
   $("all-rulings").onclick = () => { hasAllRulings = true; showRulings(run); };
-  $("search").onsubmit = (event) => { event.preventDefault(); page = 0; showStandings(run); };
-  $("q").oninput = () => { page = 0; showStandings(run); };
+  $("search").onsubmit = (event) => { event.preventDefault(); turnTo(0, run); };
+  $("q").oninput = () => turnTo(0, run);
 }
 
 /** The latest state that has arrived and is not shown yet. */
