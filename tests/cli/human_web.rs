@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::http::Site;
+use crate::common::http::{Site, Stream};
 use crate::common::{Folder, Referee, SEED, Signal, browser, referee, the};
 
 /// Starts a match. Returns the command and the URL of the page.
@@ -16,6 +16,16 @@ fn opened(args: &[&str]) -> (Referee, String) {
 fn site(url: &str) -> (Site, String) {
     let (origin, path) = url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).expect("a path");
     (Site(origin.to_owned()), format!("/{path}"))
+}
+
+/// The events of the page, from the first turn of the person on.
+fn begun(site: &Site, path: &str) -> Stream {
+    let mut events = site.stream(&format!("{path}events"), None);
+    assert!(
+        events.any(|event| event.kind == "seat" && event.data["turn"]["number"] == 0),
+        "the match begins"
+    );
+    events
 }
 
 #[test]
@@ -98,9 +108,10 @@ fn only_who_has_the_url_may_play() {
     assert!(page.status == 200 && page.head.contains("x-frame-options: deny"), "{}", page.head);
     let other = path.replace(|c: char| c.is_ascii_digit(), "a");
     for wrong in ["/", "//events", &other, &format!("{other}events")] {
-        assert_eq!(site.get(wrong).status, 404, "{wrong}");
+        assert_eq!(site.ask("GET", wrong, "").status, 404, "{wrong}");
     }
     assert_eq!(site.ask("GET", &path, "Host: evil.example\r\n").status, 421);
+    drop(begun(&site, &path));
     let act = format!("{path}answer");
     let post = |head: &str, body: &str| {
         site.ask_with_body("POST", &act, &format!("{head}Content-Length: {}\r\n", body.len()), body)
@@ -121,11 +132,7 @@ fn ctrl_c_ends_a_match_in_a_browser() {
     let (bot, records) = (folder.plain_bot("bot"), folder.text("records"));
     let (referee, url) = opened(&["checkers", &bot, "--record", &records]);
     let (site, path) = site(&url);
-    let mut events = site.stream(&format!("{path}events"), None);
-    assert!(
-        events.any(|event| event.kind == "seat" && event.data["turn"]["number"] == 0),
-        "the match begins"
-    );
+    let events = begun(&site, &path);
     referee.signal(Signal::INT);
     let end = events.last().expect("an event");
     assert!(
