@@ -47,7 +47,7 @@
 //!
 //! * `shell`: everything that touches the outside world, and the command `referee`. Linux and other Unix
 //! * `http` (default): `shell`, spectators, leagues and `referee submit`
-//! * `mcp`: `referee mcp`, the seat of an agent
+//! * `mcp`: `referee mcp`, the tools of an agent: a seat, and a bench for a bot that it writes
 //! * `nats`: workers over NATS JetStream
 //! * `schema`: JSON Schemas of games; part of `shell`
 //! * `fuzzing`: what the fuzz targets of the repository call; not covered by semantic versioning

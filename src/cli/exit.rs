@@ -12,6 +12,7 @@ use crate::runs::league::config::LeagueConfigError;
 use crate::runs::regression::{BadResults, RegressionError};
 use crate::runs::tournament::{ConfigError, TournamentError};
 use crate::runs::workers::WorkersError;
+use crate::runs::workshop::WorkshopError;
 use crate::workers::packing::NotPacked;
 
 /// An exit code.
@@ -97,7 +98,15 @@ macro_rules! failure_of {
 #[cfg(feature = "http")]
 failure_of!(ActError, LeagueConfigError, LeagueError);
 
-failure_of!(BadResults, ConfigError, RegressionError, SandboxError, TournamentError, WorkersError);
+failure_of!(
+    BadResults,
+    ConfigError,
+    RegressionError,
+    SandboxError,
+    TournamentError,
+    WorkersError,
+    WorkshopError
+);
 
 impl From<NotPacked> for Failure {
     fn from(error: NotPacked) -> Failure {

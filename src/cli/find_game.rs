@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::Failure;
 use crate::cli::bots::launch;
 use crate::game::Catalog;
+use crate::game::disguise::disguise;
 use crate::game::erased::Rules;
 use crate::record::{self, OtherRules};
 use crate::runs::config::KnownGames;
@@ -67,4 +68,29 @@ pub(super) fn find_game(game: &str, catalog: &Catalog) -> Result<(&'static dyn R
     let mut games = known_games(catalog)?;
     let rules = games.find(Path::new(""), game).map_err(Failure::usage)?;
     Ok((rules, games.catalog().clone()))
+}
+
+/// Other names for a game.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct DisguiseOptions {
+    /// Give the squares, pieces and moves of the game other names, which derive from this text: the tree is the same, and bots
+    /// are not told which game it is. The text must be unknown to the bots. See `referee recall`
+    #[arg(long, value_name = "TEXT")]
+    disguise: Option<String>,
+}
+
+impl DisguiseOptions {
+    /// Finds a game, and disguises it.
+    pub(super) fn find_game(
+        &self,
+        game: &str,
+        catalog: &Catalog,
+    ) -> Result<(&'static dyn Rules, Catalog), Failure> {
+        let (rules, mut catalog) = find_game(game, catalog)?;
+        let Some(text) = &self.disguise else { return Ok((rules, catalog)) };
+        let rules =
+            disguise(rules, text).map_err(|why| Failure::usage(format!("--disguise {text}: {why}")))?;
+        catalog.add(rules);
+        Ok((rules, catalog))
+    }
 }

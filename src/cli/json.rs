@@ -18,6 +18,8 @@
 //! | `tournament export` | [`ExportedMatch`] |
 //! | `tournament verify` | [`AuditLine`] |
 //! | `worker` | [`WorkerLine`] |
+//! | `workshop run`, `resume`, `status` | [`WorkshopLine`](crate::runs::workshop::WorkshopLine) |
+//! | `workshop verify` | [`WorkshopAudit`](crate::runs::workshop::WorkshopAudit) |
 //! | `serve` | [`LadderListening`], [`LadderWatching`], [`OwnersAt`], [`LeagueMatchLine`] |
 //! | `league owners`, `league owner` | [`LeagueOwnerLine`] |
 //! | `league invite`, `league invitations` | [`InvitationLine`] |
@@ -34,6 +36,7 @@
 //! | `game check` | [`GameStep`](crate::program::GameStep), [`GameFigures`](crate::program::GameFigures) |
 //! | `verify` | [`VerifyLine`] |
 //! | `luck` | [`LuckLine`] |
+//! | `recall` | [`RecallReport`](crate::cli::recall::RecallReport) |
 //! | `publish` | [`PublishedRecord`] |
 //! | `games` | [`ListedGame`] |
 //! | `perft` | [`PerftLine`] |

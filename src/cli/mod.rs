@@ -42,6 +42,7 @@ mod person;
 mod play;
 mod progress;
 mod publish;
+mod recall;
 mod regress;
 mod relay;
 mod relay_socket;
@@ -70,6 +71,7 @@ mod verify;
 mod watch;
 mod worker;
 mod workers;
+mod workshop;
 
 pub use exit::{Exit, Failure};
 #[cfg(feature = "fuzzing")]
@@ -173,12 +175,14 @@ enum Command {
     League(league::Args),
     #[cfg(feature = "http")]
     Submit(submit::Args),
+    Workshop(workshop::Args),
     Worker(worker::Args),
     Check(Box<check::Args>),
     Debug(Box<debug::Args>),
     Sandbox(sandbox::Args),
     Verify(verify::Args),
     Luck(luck::Args),
+    Recall(recall::Args),
     Publish(publish::Args),
     Show(show::Args),
     Export(export::Args),
@@ -226,11 +230,13 @@ impl Cli {
             Command::League(args) => league::run(args, catalog),
             #[cfg(feature = "http")]
             Command::Submit(args) => submit::run(&args),
+            Command::Workshop(args) => workshop::run(args, catalog),
             Command::Worker(args) => worker::run(args, catalog),
             Command::Check(args) => check::run(*args, catalog),
             Command::Debug(args) => debug::run(&args, catalog),
             Command::Sandbox(args) => sandbox::run(&args),
             Command::Verify(args) => verify::run(&args, catalog),
+            Command::Recall(args) => recall::run(&args, catalog),
             Command::Luck(args) => luck::run(&args, catalog),
             Command::Publish(args) => publish::run(&args),
             Command::Show(args) => show::run(&args, catalog),

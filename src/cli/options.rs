@@ -47,9 +47,10 @@ impl GameOptions {
 /// A text that is no option of a game.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is not KEY=VALUE")]
-struct NoKeyValue(String);
+pub(super) struct NoKeyValue(String);
 
-fn key_value(text: &str) -> Result<(String, Value), NoKeyValue> {
+/// Parses `KEY=VALUE`.
+pub(super) fn key_value(text: &str) -> Result<(String, Value), NoKeyValue> {
     let (key, value) = text.split_once('=').ok_or_else(|| NoKeyValue(text.to_owned()))?;
     // Text that is not JSON is a string: `--set fen=B:W18:B12` needs no quotes.
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use crate::cli::bots::{launch, run_in, with_bots};
-use crate::cli::find_game::find_game;
+use crate::cli::find_game::DisguiseOptions;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::luck::LuckOptions;
@@ -59,6 +59,7 @@ use crate::sources::{self, BotSpec, Source};
   referee play saxum ./old ./new -n 400 --mirror --record records --luck auto
   referee play chess ./old ./new -n 200 --mirror --openings book.epd --resign score=600,moves=3 --draw score=10,moves=8,after=40
   referee play checkers tcp:alice ./bot --listen 127.0.0.1:4700 --token-file tokens
+  referee play checkers ./old ./new -n 100 --disguise 'a text that no bot knows'
   referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json
   referee play examples/games/connect_four ./old ./new -n 100 --mirror --opening-plies 2")]
 pub(super) struct Args {
@@ -87,6 +88,8 @@ pub(super) struct Args {
     /// Exit with code 1 if there was any fault
     #[arg(long)]
     strict: bool,
+    #[command(flatten)]
+    disguise: DisguiseOptions,
     #[command(flatten)]
     openings: OpeningOptions,
     /// Play each deal, with its opening and its cards, once with each bot in each place; `all`: once with the bots in
@@ -122,7 +125,7 @@ enum MirrorOption {
 }
 
 pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let (rules, catalog) = &find_game(&args.game, catalog)?;
+    let (rules, catalog) = &args.disguise.find_game(&args.game, catalog)?;
     let rules = *rules;
     let seating = seating_for(rules, args.bots.len(), args.seats).map_err(|what| match args.seats {
         Some(seats) => Failure::usage(format!("--seats {seats}: {what}")),

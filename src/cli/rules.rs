@@ -8,19 +8,25 @@ use crate::cli::find_game::find_game;
 use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
+use crate::game::disguise::{DISGUISED, DISGUISED_RULES};
 
 /// Print the rules page of a game, as Markdown
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Example:
   referee rules checkers")]
 pub(super) struct Args {
-    /// The game: see `referee games`; or the directory of a game
+    /// The game: see `referee games`; or the directory of a game; or `disguised`, for the page that says how to play a game without
+    /// its rules
     game: String,
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut out = stdout();
-    out.write_all(find_game(&args.game, catalog)?.0.meta().rules.as_bytes())?;
+    let page = match args.game.as_str() {
+        DISGUISED => DISGUISED_RULES,
+        game => find_game(game, catalog)?.0.meta().rules,
+    };
+    out.write_all(page.as_bytes())?;
     out.flush()?;
     Ok(Exit::Done)
 }

@@ -1,5 +1,7 @@
 //! A seat that something other than a bot takes, in a match against bots: `referee human` and `referee mcp`.
 
+#[cfg(feature = "mcp")]
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args as ClapArgs;
@@ -8,6 +10,8 @@ use crate::bot::Command;
 use crate::cli::Failure;
 use crate::cli::bots::launch;
 use crate::cli::find_game::find_game;
+#[cfg(feature = "mcp")]
+use crate::cli::find_game::known_games;
 use crate::cli::options::{GameOptions, MatchOptions};
 use crate::cli::relay_socket::RelaySocket;
 use crate::cli::sandbox::SandboxOptions;
@@ -17,6 +21,8 @@ use crate::game::{Catalog, Seat, counted};
 use crate::referee::Opening;
 use crate::runner::{MatchRunner, Openings};
 use crate::runs::play::Play;
+#[cfg(feature = "mcp")]
+use crate::runs::workshop::{Bench, OpponentConfig, WorkshopConfig};
 use crate::sources::{BotSpec, Source};
 
 /// The match, and the seat.
@@ -50,6 +56,37 @@ pub(super) struct SeatMatch {
 }
 
 impl SeatOptions {
+    /// The bench of a bot in a directory, which meets the bots of the other seats, in the same game and sandbox. What it makes and
+    /// records is in `place`.
+    #[cfg(feature = "mcp")]
+    pub(super) fn bench(
+        &self,
+        directory: PathBuf,
+        place: &Path,
+        catalog: &Catalog,
+    ) -> Result<Bench, Failure> {
+        let mut games = known_games(catalog)?;
+        let rules = games.find(Path::new(""), &self.game).map_err(Failure::usage)?;
+        let mut table = toml::Table::new();
+        if let Some(sandbox) = self.sandbox.checked_config()? {
+            table.insert("sandbox".to_owned(), toml::Value::try_from(sandbox).map_err(Failure::usage)?);
+        }
+        table.insert(
+            "options".to_owned(),
+            toml::Value::try_from(self.options.to_map()?).map_err(Failure::usage)?,
+        );
+        let here = std::env::current_dir().map_err(Failure::cannot_run)?;
+        let opponents =
+            BotSpec::of(self.bots.iter().map(|bot| Arc::new(bot.clone()) as Arc<dyn Source>).collect());
+        let opponents = opponents.into_iter().zip(&self.bots).map(|(named, bot)| OpponentConfig {
+            name: named.name,
+            command: bot.to_string(),
+            directory: Some(here.clone()),
+        });
+        let config = WorkshopConfig::of_bench(&self.game, opponents.collect(), table, &here);
+        Ok(Bench::open(config, rules, games, here.join(directory), place)?)
+    }
+
     /// Prepares the match. `player` is the name of the seat's player in results, `described` names it in errors.
     pub(super) fn open(
         mut self,

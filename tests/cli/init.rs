@@ -34,6 +34,11 @@ fn plays_every_game(language: &str) {
     assert!(readme.starts_with("# my_first_bot\n") && !readme.contains('@'), "{readme}");
     // It contains the steps, except the change of the directory.
     assert!(readme.contains(steps(&output).split_once('\n').expect("lines").1), "{readme}");
+    let agents = folder.read("my first bot/AGENTS.md");
+    assert!(
+        agents.contains("referee check .") && agents.contains("workshop ask") && !agents.contains('@'),
+        "{agents}"
+    );
     let file = folder.read("my first bot/bot.toml");
     assert!(file.contains("name = \"my_first_bot\"\n") && !file.contains('@'), "{file}");
     let workflow = folder.read("my first bot/.github/workflows/test.yml");

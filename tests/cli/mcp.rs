@@ -126,3 +126,87 @@ fn wrong_arguments_are_usage_errors() {
     referee(["mcp", "checkers", "a", "b"]).with_code(2).says(&["the agent and 2 bots"]);
     referee(["mcp", "checkers", "/no/bot"]).with_code(5).says(&["/no/bot"]);
 }
+
+/// Writes a bot that plays at random to a directory, and says so.
+fn written_bot(folder: &Folder) -> String {
+    std::fs::create_dir(folder.path("mybot")).expect("a directory");
+    folder.write("mybot/bot.toml", "name = 'mybot'\ncommand = 'sh bot.sh'\n");
+    let bot = in_rust("referee-random");
+    folder.write("mybot/bot.sh", format!("echo 'hello from mybot' >&2\nexec '{}' --seed 1\n", bot.display()));
+    folder.text("mybot")
+}
+
+/// What the tools for a bot have answered.
+fn check_answers(lines: &[Value]) {
+    let answers: Vec<(&str, &str)> = lines
+        .iter()
+        .filter_map(|line| Some((line["tool"].as_str()?, line["text"].as_str().expect("text"))))
+        .collect();
+    let json = |at: usize| -> Value { serde_json::from_str(answers[at].1).expect("JSON") };
+    assert_eq!(
+        (&json(0)["passed"], json(0)["version"].as_str().map(str::len)),
+        (&Value::from(true), Some(64))
+    );
+    let played = json(1);
+    assert_eq!(played["matches"], 2, "{played}");
+    assert!(
+        played["lost"][0].as_str().is_some_and(|id| id.starts_with("1/m")),
+        "a random bot loses: {played}"
+    );
+    let lost = answers[2].1;
+    for part in ["checkers", "the bot has seat", "Black to move", "hello from mybot"] {
+        assert!(lost.contains(part), "{part} is not in {lost}");
+    }
+    let regress = json(3);
+    assert!(
+        regress["matches"] == 2 && regress["report"].as_str().is_some_and(|text| text.contains("set")),
+        "{regress}"
+    );
+    for (at, part) in
+        [(4, "is not a multiple of 2"), (5, "missing field `opponent`"), (6, "there is no match `9/m1`")]
+    {
+        assert!(answers[at].1.contains(part), "{:?}", answers[at]);
+    }
+}
+
+#[test]
+fn an_agent_writes_a_bot_with_the_tools_for_that() {
+    let folder = Folder::new();
+    let searcher = format!("'{}' --depth 3", in_rust("referee-alpha-beta").display());
+    let ended = agent("write", &["checkers", &searcher, "--bot", &written_bot(&folder)]).with_code(0);
+    let lines = ended.json();
+    let tools: Vec<&String> = lines[0]["tools"].as_object().expect("the tools").keys().collect();
+    assert_eq!(tools, ["check", "lost_match", "move", "play", "regress", "resign", "rules", "wait_for_turn"]);
+    check_answers(&lines);
+}
+
+#[test]
+fn the_tools_of_a_workshop_come_through_the_same_server() {
+    let folder = Folder::new();
+    written_bot(&folder);
+    let [server, searcher] = [env!("CARGO_BIN_EXE_referee").into(), in_rust("referee-alpha-beta")]
+        .map(|path| path.display().to_string());
+    let file = folder.write(
+        "shop.toml",
+        format!(
+            "game = 'checkers'\nrounds = 1\nstart = 'mybot'\npractice = 4\n[tournament]\nformat = {{ kind = 'round_robin', cycles = 1 }}\n\
+             [[agents]]\nname = 'ada'\ncommand = \"'{ROOT}/target/python/bin/python' '{ROOT}/tests/cli/common/agent.py' write '{server}' mcp \
+             --workshop\"\n[[opponents]]\nname = 'searcher'\ncommand = \"'{searcher}' --depth 3\"\n"
+        ),
+    );
+    let shop = folder.text("shop");
+    let ended = referee(["workshop", "run", &file, "--dir", &shop, "--json"]).with_code(0);
+    assert_eq!(ended.one("edit")["matches"], 4, "{ended:#?}");
+    let said = folder.read("shop/logs/1-ada.out");
+    let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let tools: Vec<&String> = lines[0]["tools"].as_object().expect("the tools").keys().collect();
+    assert_eq!(tools, ["check", "lost_match", "play", "regress", "rules"]);
+    check_answers(&lines);
+}
+
+#[test]
+fn only_an_agent_of_a_workshop_gets_its_tools() {
+    referee(["mcp", "--workshop"]).with_code(2).says(&["REFEREE_WORKSHOP is not set"]);
+    referee(["mcp", "--workshop", "checkers", "bot"]).with_code(2);
+    referee(["mcp"]).with_code(2);
+}

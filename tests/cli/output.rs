@@ -109,6 +109,17 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         referee(["tournament", "run", &config, "--dir", dir]).with_code(0);
     }
     std::fs::remove_file(folder.path("broken/records/m1.jsonl")).expect("a record");
+    let hidden = folder.read("cup.toml").replace("options = { fen = 'B:W18:B14' }", "disguise = 'blue moon'");
+    let (hidden_config, hidden) = (folder.write("hidden.toml", hidden), folder.text("hidden"));
+    referee(["tournament", "run", &hidden_config, "--dir", &hidden]).with_code(0);
+    // Its bot does not pass, so that nothing is played.
+    std::fs::create_dir(folder.path("start")).expect("a directory");
+    folder.write("start/bot.toml", "name = 'none'\ncommand = 'sh none.sh'\n");
+    let agents = "[[agents]]\nname = 'a'\ncommand = 'true'\n[[agents]]\nname = 'b'\ncommand = 'true'\n";
+    let workshop =
+        folder.write("shop.toml", format!("game = 'checkers'\nrounds = 1\nstart = 'start'\n{agents}"));
+    let shop = folder.text("shop");
+    referee(["workshop", "run", &workshop, "--dir", &shop]).with_code(2);
     let record = format!("{cup}/records/m1.jsonl");
     let corrupted =
         folder.write("corrupted.jsonl", folder.read("cup/records/m1.jsonl").replace("14x23", "14x24"));
@@ -148,6 +159,11 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     referee(["play", "saxum", &plain, &plain, "--record", &dice]).done();
     for more in ["", "--json"] {
         case(&format!("luck {dice} --playouts 2 {more}"), 0, 5);
+    }
+    for more in ["", "--json"] {
+        case(&format!("recall {cup} {hidden} {more}"), 0, 5);
+        case(&format!("workshop status {shop} {more}"), 0, 5);
+        case(&format!("workshop verify {shop} {more}"), 0, 5);
     }
     case(&format!("show {record}"), 0, 5);
     case(&format!("export --format pdn {record}"), 0, 5);

@@ -6,6 +6,7 @@ mod architecture;
 mod books;
 mod byes;
 mod chess;
+mod disguise;
 mod elo;
 mod estimates;
 #[cfg(feature = "fuzzing")]

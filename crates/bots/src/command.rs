@@ -24,6 +24,8 @@ pub struct Command {
     pub directory: Option<PathBuf>,
     /// The directory with all files of the bot. Its sandbox shows it as a whole, and it goes to other machines with the bot.
     pub files: Option<PathBuf>,
+    /// The directory that it may change, if it is a program that edits a bot. Its sandbox shows it as a whole.
+    pub workspace: Option<PathBuf>,
     /// Environment variables in addition to those that every bot gets.
     pub env: BTreeMap<String, String>,
     /// Its sandbox; by default none.

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 #[cfg(feature = "schema")]
 use crate::Schemas;
 use crate::chance::{Draw, Uniform};
+use crate::disguise::Vocabulary;
 use crate::json;
 use crate::notation::Notation;
 use crate::openings::{LINES, OpeningFile};
@@ -248,6 +249,8 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     const NOTATION: Option<&'static dyn Notation> = None;
     /// The formats of opening files, if matches may begin with an opening.
     const OPENING_FILES: &'static [OpeningFile] = &[LINES];
+    /// The words that a disguise replaces, if the game can be [disguised](crate::disguise::disguise).
+    const VOCABULARY: Option<fn() -> Vocabulary> = None;
     /// How a position is sampled from a view, if the game implements [`Imagine`].
     const IMAGINATION: Option<Imagination<Self>> = None;
     /// The types from which the JSON Schemas of the game are generated; by default, the schemas only state what holds

@@ -12,6 +12,7 @@ pub mod catalog;
 pub mod chance;
 pub mod clock;
 pub mod counted;
+pub mod disguise;
 pub mod erased;
 pub mod excerpt;
 pub mod game;

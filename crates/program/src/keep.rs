@@ -30,6 +30,7 @@ pub fn version(rules: &dyn Rules) -> Option<String> {
 /// # Errors
 /// If they cannot be written.
 pub fn keep(rules: &dyn Rules, run: &Path) -> io::Result<()> {
+    let rules = rules.disguised().unwrap_or(rules);
     let (Some(version), Some((from, files))) = (version(rules), files(rules)) else { return Ok(()) };
     let games = Folder::make(&run.join(GAMES))?;
     let place = games.path().join(&version);

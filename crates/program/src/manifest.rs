@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use referee_game::disguise::Vocabulary;
 use referee_game::seat::{MAX_SEATS, Seating};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -62,6 +63,8 @@ pub struct Manifest {
     pub sample_moves: Vec<String>,
     /// The default number of random opening plies; `None` if matches cannot begin with an opening.
     pub openings: Option<u32>,
+    /// The words that a disguise replaces.
+    pub disguise: Option<Vocabulary>,
     /// The identifiers of the rules that end a match.
     pub reasons: Vec<String>,
     /// The options by name.

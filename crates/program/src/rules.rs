@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_game::chance::Uniform;
+use referee_game::disguise::Vocabulary;
 use referee_game::erased::{Knowledge, NotOpened, Rules, RulesFailed, RulesWait, Table};
 use referee_game::excerpt::excerpt;
 use referee_game::notation::Notation;
@@ -39,6 +40,7 @@ pub(crate) struct SharedProgram {
     reasons: Vec<&'static str>,
     forms: Vec<&'static str>,
     imagines: bool,
+    vocabulary: Option<Vocabulary>,
     defaults: Box<RawValue>,
     schema: Map<String, Value>,
     description: Box<RawValue>,
@@ -108,6 +110,7 @@ impl ProgramRules {
             reasons: manifest.reasons.iter().map(|reason| leak(reason)).collect(),
             forms: manifest.export.iter().map(|form| leak(form)).collect(),
             imagines: manifest.imagine,
+            vocabulary: manifest.disguise.clone(),
             defaults: raw(&manifest.defaults()),
             schema,
             description,
@@ -122,12 +125,15 @@ impl ProgramRules {
     /// The same game with another carrier, without the answers that were given before.
     #[must_use]
     pub fn with_carrier(&self, carrier: Box<dyn Carrier>) -> ProgramRules {
-        let SharedProgram { meta, reasons, forms, imagines, defaults, schema, description, .. } = &*self.0;
+        let SharedProgram {
+            meta, reasons, forms, imagines, vocabulary, defaults, schema, description, ..
+        } = &*self.0;
         ProgramRules::of(SharedProgram {
             meta,
             reasons: reasons.clone(),
             forms: forms.clone(),
             imagines: *imagines,
+            vocabulary: vocabulary.clone(),
             defaults: defaults.clone(),
             schema: schema.clone(),
             description: description.clone(),
@@ -332,6 +338,10 @@ impl Rules for ProgramRules {
 
     fn notations(&self) -> Vec<&dyn Notation> {
         self.1.iter().map(|notation| notation as &dyn Notation).collect()
+    }
+
+    fn vocabulary(&self) -> Option<Vocabulary> {
+        self.0.vocabulary.clone()
     }
 
     fn opening_files(&self) -> &'static [OpeningFile] {

@@ -7,6 +7,7 @@
 //! * [`tournament`]: tournaments in a directory
 //! * [`league`]: ladders that a server plays without an end
 //! * [`submissions`]: programs that owners hand in, until they play
+//! * [`workshop`]: agents that write bots, round by round
 //!
 //! Plays a tournament, or resumes it after an interruption:
 //!
@@ -46,5 +47,6 @@ pub mod regression;
 pub mod submissions;
 pub mod tournament;
 pub mod workers;
+pub mod workshop;
 
 pub use placement::Placement;

@@ -37,6 +37,8 @@ pub enum NotPacked {
         of: String,
         why: ArchiveError,
     },
+    #[error("workers play no disguised games")]
+    Disguised,
 }
 
 /// These bots as workers start them. Those with a directory of their own are packed for the run in this directory.
@@ -80,6 +82,9 @@ pub fn pack_bots(bots: &[BotSpec], directory: &Path) -> Result<Vec<UnitBot>, Not
 /// # Errors
 /// If they cannot be packed.
 pub fn pack_game(rules: &dyn Rules, directory: &Path) -> Result<Option<ArchiveId>, NotPacked> {
+    if rules.disguised().is_some() {
+        return Err(NotPacked::Disguised);
+    }
     let Some((game, files)) = program::files(rules) else { return Ok(None) };
     let packed = pack(directory, |out| pack_files(&game, &files, ArchiveLimits::BOT, out));
     packed.map(Some).map_err(|why| NotPacked::Archive { of: rules.meta().id.to_owned(), why })

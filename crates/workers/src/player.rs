@@ -400,6 +400,7 @@ fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Comman
         files: location.files.clone(),
         env: bot.env.clone(),
         sandbox,
+        ..Command::default()
     };
     command.check()?;
     let files = command.fingerprints().into_iter().collect();

@@ -10,7 +10,8 @@ use crate::cli::output::stdout;
 use crate::cli::{Exit, Failure};
 use crate::runs::submissions::BOT_FILE;
 
-/// Write a bot that plays random legal moves in every game, with its test, a CI workflow and the `bot.toml` for leagues
+/// Write a bot that plays random legal moves in every game, with its test, a CI workflow, the `bot.toml` for leagues
+/// and an AGENTS.md that tells a coding agent how to work on it
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee init bot --language python mybot
@@ -141,6 +142,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     project.add(BOT_FILE, fill(include_str!("templates/bot.toml")));
     project.add("test.sh", fill(include_str!("templates/test.sh")));
     project.add("README.md", fill(include_str!("templates/bot.md")));
+    project.add("AGENTS.md", fill(include_str!("templates/agents.md")));
     project.add(WORKFLOW, fill(include_str!("templates/workflow.yml")));
     if let Some(ignored) = ignored {
         project.add(".gitignore", format!("{ignored}\n"));

@@ -1,38 +1,62 @@
-//! `referee mcp`: offers a seat to an agent through the Model Context Protocol.
+//! `referee mcp`: what an agent can do, through the Model Context Protocol: play a seat, and write a bot.
 
 #[cfg(feature = "mcp")]
 mod play;
 #[cfg(feature = "mcp")]
 mod server;
 
+use std::path::PathBuf;
+
 use clap::Args as ClapArgs;
 
+#[cfg(feature = "mcp")]
+use crate::cli::mcp::server::ToolServer;
 use crate::cli::seat::SeatOptions;
+#[cfg(feature = "mcp")]
+use crate::cli::workshop::socket;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 
-/// Offer a seat in a match to an agent, as a server of the Model Context Protocol (MCP)
+/// Let an agent play a seat or write a bot, as a server of the Model Context Protocol (MCP)
 ///
-/// The agent's program starts this command and speaks MCP on its standard input and output. The tools are `rules`,
+/// The agent's program starts this command and speaks MCP on its standard input and output. The tools of a seat are `rules`,
 /// `wait_for_turn`, `move` and `resign`. One process plays one match. An agent that leaves before its end has the fault
 /// `exited`.
+///
+/// With --bot there are also the tools `check`, `play`, `regress` and `lost_match`, with which the agent tests the bot in a
+/// directory that it edits; the match for its seat begins with the first `wait_for_turn`. With --workshop these are the tools of
+/// the workshop that has started the agent, with its budget, without a seat.
 #[derive(Debug, ClapArgs)]
 #[command(mut_arg("seat", |seat| seat.help("The agent's seat; seat 0 is that of the first bot in `referee play`")))]
 #[command(after_help = "Examples:
   referee mcp checkers 'python3 bots/python/greedy_bot.py'
   referee mcp jeex ./bot --seat 1 --record records
+  referee mcp checkers 'python3 bots/python/greedy_bot.py' --bot ./mybot
+  referee mcp --workshop
 
 In the configuration of the agent's program:
   {\"mcpServers\": {\"checkers\": {\"command\": \"referee\", \"args\": [\"mcp\", \"checkers\", \"./bot\"]}}}")]
 pub(super) struct Args {
     #[command(flatten)]
-    seat: SeatOptions,
+    seat: Option<SeatOptions>,
+    /// The directory of the bot that the agent writes, with a `bot.toml`
+    #[arg(long, value_name = "DIR")]
+    bot: Option<PathBuf>,
+    /// Pass on the tools of the workshop that has started the agent: it listens on this socket [default: REFEREE_WORKSHOP, which some
+    /// clients do not pass on]
+    #[arg(long, value_name = "SOCKET", num_args = 0..=1, exclusive = true)]
+    workshop: Option<Option<PathBuf>>,
 }
 
-/// Plays the match.
+/// Serves the tools.
 #[cfg(feature = "mcp")]
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    play::run(args.seat, catalog)
+    if let Some(seat) = args.seat.filter(|_| args.workshop.is_none()) {
+        return play::run(seat, args.bot, catalog);
+    }
+    let socket = args.workshop.flatten().map_or_else(socket, Ok)?;
+    ToolServer::of_workshop(socket).serve().map_err(Failure::cannot_run)?;
+    Ok(Exit::Done)
 }
 
 /// The error of a program without MCP.

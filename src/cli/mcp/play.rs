@@ -1,11 +1,12 @@
 //! Plays the match of an agent.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 
 use crate::cli::bots::with_bots;
-use crate::cli::mcp::server::SeatServer;
+use crate::cli::mcp::server::ToolServer;
 use crate::cli::screen::stderr_line;
 use crate::cli::seat::{SeatMatch, SeatOptions};
 use crate::cli::signals::interrupted;
@@ -16,7 +17,11 @@ use crate::report::{evidence_lines, result_line};
 use crate::results::Evidence;
 use crate::runs::play::{PlayEvent, PlayResult};
 
-pub(super) fn run(options: SeatOptions, catalog: &Catalog) -> Result<Exit, Failure> {
+/// Serves the tools of a seat, with a bot also those of a bench, and plays the match.
+pub(super) fn run(options: SeatOptions, bot: Option<PathBuf>, catalog: &Catalog) -> Result<Exit, Failure> {
+    // Versions and practice are gone with the process.
+    let place = tempfile::Builder::new().prefix("referee-mcp-").tempdir().map_err(Failure::cannot_run)?;
+    let bench = bot.map(|bot| options.bench(bot, place.path(), catalog)).transpose()?;
     let SeatMatch { rules, socket, play, .. } = options.open(catalog, "agent", "the agent")?;
     let seat = Arc::new(SeatClient::new("agent"));
     let listener = socket.listener().map_err(Failure::cannot_run)?;
@@ -26,13 +31,23 @@ pub(super) fn run(options: SeatOptions, catalog: &Catalog) -> Result<Exit, Failu
         player.lose(played.err());
     });
     let (sender, left) = channel();
-    let server = SeatServer::new(rules.meta().rules, Arc::clone(&seat));
+    let (begin, begins) = channel();
+    let begin = bench.is_some().then_some(begin);
+    let is_later = begin.is_some();
+    let server = ToolServer::new(rules.meta().rules, Arc::clone(&seat), begin, bench);
     thread::spawn(move || {
         let served = server.serve();
         // The seat has no other source of moves than the agent.
         seat.leave();
         let _ = sender.send(served);
     });
+    // The server is gone if the agent has left before it waited for a turn.
+    if is_later && begins.recv().is_err() {
+        return match left.recv() {
+            Ok(Err(error)) => Err(Failure::cannot_run(error)),
+            _ => Ok(Exit::Done),
+        };
+    }
     let mut result = None;
     let PlayResult { summary, stopped } = with_bots(|| {
         let on_event = |step: PlayEvent<'_>| {

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::files::{OutFile, check_folder};
-use crate::cli::find_game::find_game;
+use crate::cli::find_game::DisguiseOptions;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::luck::LuckOptions;
@@ -132,6 +132,8 @@ struct RunArgs {
     /// The number of seats, if the game allows several [default: the game's]
     #[arg(long, value_name = "N")]
     seats: Option<u8>,
+    #[command(flatten)]
+    disguise: DisguiseOptions,
     #[command(flatten)]
     openings: OpeningOptions,
     /// Trust that the bots remember nothing of earlier matches, so that in games with chance or secrets they are not
@@ -258,7 +260,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let (Some(id), Some(new), Some(base)) = (args.game, args.new, args.base) else {
         return Err(Failure::usage("required: GAME, --new and --base"));
     };
-    let (rules, catalog) = &find_game(&id, catalog)?;
+    let (rules, catalog) = &args.disguise.find_game(&id, catalog)?;
     let rules = *rules;
     let seating =
         rules.meta().seating(args.seats).map_err(|what| Failure::usage(format!("--seats: {what}")))?;

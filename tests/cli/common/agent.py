@@ -2,11 +2,12 @@
 
     agent.py PLAN SERVER ARGS...
 
-PLAN: `play` the first legal move each time, `leave` or `resign` at the first turn, or `err` in every way before moving.
+PLAN: `play` the first legal move each time, `leave` or `resign` at the first turn, `write` a bot with the tools for that, or `err` in every way before moving.
 """
 
 import asyncio
 import json
+import os
 import sys
 
 from mcp import ClientSession, StdioServerParameters
@@ -14,7 +15,7 @@ from mcp.client.stdio import stdio_client
 
 
 async def main(plan: str, command: str, *args: str) -> None:
-    server = StdioServerParameters(command=command, args=list(args))
+    server = StdioServerParameters(command=command, args=list(args), env=dict(os.environ))
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         greeting = await session.initialize()
         tools = (await session.list_tools()).tools
@@ -28,6 +29,19 @@ async def main(plan: str, command: str, *args: str) -> None:
             return text
 
         print(json.dumps({"rules": await call("rules")}))
+        if plan == "write":
+            available = (await call("play", opponent="?")).rsplit("available: ", 1)[1]
+            for tool, arguments in [
+                ("check", {}),
+                ("play", {"opponent": available, "matches": 2}),
+                ("lost_match", {}),
+                ("regress", {"opponent": available, "matches": 2}),
+                ("play", {"opponent": available, "matches": 3}),
+                ("play", {}),
+                ("lost_match", {"match": "9/m1"}),
+            ]:
+                print(json.dumps({"tool": tool, "text": await call(tool, **arguments)}))
+            return
         while True:
             seen = json.loads(await call("wait_for_turn", timeout_s=60))
             if seen["state"] == "over":

@@ -151,6 +151,9 @@ pub(crate) fn arguments(
     if view.directory.starts_with("/tmp") {
         add(&[&"--dir", &view.directory]);
     }
+    if let Some(workspace) = &view.workspace {
+        add(&[&"--bind", workspace, workspace]);
+    }
     add(&[&"--remount-ro", &"/", &"--chdir", &view.directory, &"--"]);
     all.extend(command);
     all

@@ -173,7 +173,8 @@ fn confined(ruleset: RulesetCreated, confinement: &Confinement) -> Result<Rulese
     let all = AccessFs::from_all(FILES);
     let read = AccessFs::from_read(FILES);
     let devices = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
-    let mut writable: Vec<PathBuf> = confinement.scratch.iter().cloned().collect();
+    let mut writable: Vec<PathBuf> =
+        confinement.scratch.iter().chain(&confinement.view.workspace).cloned().collect();
     if confinement.sandbox.has(Layer::Bubblewrap) {
         writable.extend(WRITABLE.map(PathBuf::from));
     }

@@ -54,6 +54,8 @@ pub(crate) struct View {
     pub(super) paths: Vec<PathBuf>,
     /// The working directory, which may be empty.
     pub(super) directory: PathBuf,
+    /// The absolute path of the directory that it may change.
+    pub(super) workspace: Option<PathBuf>,
 }
 
 impl View {
@@ -83,11 +85,13 @@ impl View {
             }
             paths.push(target);
         }
+        let workspace = command.workspace.as_ref().map(|path| plain(&here.join(path)));
         paths.extend(read.iter().chain(&command.files).map(|path| plain(&here.join(path))));
+        paths.extend(workspace.clone());
         paths.sort();
         // What is below another path is readable with it.
         paths.dedup_by(|path, above| path.starts_with(above));
-        View { paths, directory: directory(command) }
+        View { paths, directory: directory(command), workspace }
     }
 
     /// A private path that is readable.

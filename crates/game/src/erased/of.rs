@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use serde_json::value::RawValue;
 
 use crate::chance::Uniform;
+use crate::disguise::Vocabulary;
 use crate::erased::seated::SeatedTable;
 use crate::erased::{Knowledge, NotOpened, Rules, Table};
 use crate::game::{Game, Known, Meta, Misconfigured, Turn};
@@ -83,6 +84,10 @@ impl<G: Game> Rules for Of<G> {
 
     fn opening_files(&self) -> &'static [OpeningFile] {
         if G::META.openings.is_some() { G::OPENING_FILES } else { &[] }
+    }
+
+    fn vocabulary(&self) -> Option<Vocabulary> {
+        G::VOCABULARY.map(|words| words())
     }
 
     fn default_options(&self) -> Box<RawValue> {

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use serde_json::value::RawValue;
 
 use crate::chance::Uniform;
+use crate::disguise::Vocabulary;
 use crate::erased::Table;
 use crate::game::{Meta, Misconfigured};
 use crate::notation::Notation;
@@ -73,6 +74,16 @@ pub trait Rules: Debug + Sync {
 
     /// The program that the rules are, as a record describes it; `None` if they are part of this program.
     fn program(&self) -> Option<&RawValue> {
+        None
+    }
+
+    /// The words that a disguise replaces; `None` if the game does not say them.
+    fn vocabulary(&self) -> Option<Vocabulary> {
+        None
+    }
+
+    /// The game that this one is under other names: see [`disguise`](crate::disguise::disguise).
+    fn disguised(&self) -> Option<&'static dyn Rules> {
         None
     }
 

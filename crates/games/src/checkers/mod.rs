@@ -22,8 +22,9 @@ pub use self::board::{Board, Colour};
 pub use self::fen::BadFen;
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
-#[cfg(feature = "schema")]
 use referee_game::Schemas;
+#[cfg(feature = "schema")]
+use referee_game::disguise::Vocabulary;
 use referee_game::{
     Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Notation, OpeningFile,
     OptionMeta, Outcome, ReasonMeta, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
@@ -139,6 +140,11 @@ impl Game for Checkers {
     const IMAGINATION: Option<Imagination<Checkers>> = Some(Imagination::OF);
     #[cfg(feature = "schema")]
     const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View, NoFact, Move, Options>());
+    const VOCABULARY: Option<fn() -> Vocabulary> = Some(|| {
+        Vocabulary::of("x b w B W", [])
+            .with_places("board", (1..=32).map(|square| square.to_string()).collect())
+            .without("fen")
+    });
     type Options = Options;
     type Move = Move;
     type Fact = NoFact;

@@ -22,8 +22,9 @@ use smallvec::SmallVec;
 pub use self::fen::{BadFen, Fen};
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
-#[cfg(feature = "schema")]
 use referee_game::Schemas;
+#[cfg(feature = "schema")]
+use referee_game::disguise::{Vocabulary, squares};
 use referee_game::{
     Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Notation, OpeningFile,
     OptionMeta, Outcome, ReasonMeta, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
@@ -278,6 +279,11 @@ impl Game for Chess {
     const IMAGINATION: Option<Imagination<Chess>> = Some(Imagination::OF);
     #[cfg(feature = "schema")]
     const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View, NoFact, Move, Options>());
+    const VOCABULARY: Option<fn() -> Vocabulary> = Some(|| {
+        Vocabulary::of("p n b r q k P N B R Q K", [])
+            .with_places("board", squares("abcdefgh", (1..=8).rev()))
+            .without("fen since")
+    });
     type Options = Options;
     type Move = Move;
     type Fact = NoFact;

@@ -18,8 +18,9 @@ pub use self::board::{Board, Colour, Phase};
 pub use self::grid::{Direction, Field};
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
-#[cfg(feature = "schema")]
 use referee_game::Schemas;
+#[cfg(feature = "schema")]
+use referee_game::disguise::{Vocabulary, squares};
 use referee_game::{
     Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, OptionMeta, Outcome, ReasonMeta,
     Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
@@ -135,6 +136,8 @@ impl Game for Jeex {
     const IMAGINATION: Option<Imagination<Jeex>> = Some(Imagination::OF);
     #[cfg(feature = "schema")]
     const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View, NoFact, Move, Options>());
+    const VOCABULARY: Option<fn() -> Vocabulary> =
+        Some(|| Vocabulary::of("place rotate capture claim N NE E SE S SW W NW", squares("abcdefgh", 1..=8)));
     type Options = Options;
     type Move = Move;
     type Fact = NoFact;

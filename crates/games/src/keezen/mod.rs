@@ -28,8 +28,9 @@ pub use self::moves::{BadMove, Move};
 pub use self::position::Position;
 pub use self::seen::Seen;
 pub use self::view::View;
-#[cfg(feature = "schema")]
 use referee_game::Schemas;
+#[cfg(feature = "schema")]
+use referee_game::disguise::Vocabulary;
 use referee_game::{
     Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, ReasonMeta,
     Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
@@ -107,6 +108,12 @@ impl Game for Keezen {
     const IMAGINATION: Option<Imagination<Keezen>> = Some(Imagination::OF);
     #[cfg(feature = "schema")]
     const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View<'static>, fact::Seen, Move, Options>());
+    const VOCABULARY: Option<fn() -> Vocabulary> = Some(|| {
+        Vocabulary::of(
+            "A 2 3 4 5 6 7 8 9 10 J Q K base enter",
+            (0..96).map(|square| format!("t{square}")).chain((0..6).map(|seat| format!("h{seat}"))),
+        )
+    });
     type Options = Options;
     type Move = Move;
     type Fact = Fact;

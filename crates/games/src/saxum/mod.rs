@@ -22,8 +22,9 @@ pub use self::fact::Fact;
 pub use self::moves::{BadMove, Move};
 pub use self::position::Position;
 pub use self::view::{Seen, View};
-#[cfg(feature = "schema")]
 use referee_game::Schemas;
+#[cfg(feature = "schema")]
+use referee_game::disguise::Vocabulary;
 use referee_game::{
     Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, ReasonMeta,
     Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
@@ -145,6 +146,8 @@ impl Game for Saxum {
     const IMAGINATION: Option<Imagination<Saxum>> = Some(Imagination::OF);
     #[cfg(feature = "schema")]
     const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View, Fact, Move, Options>());
+    const VOCABULARY: Option<fn() -> Vocabulary> =
+        Some(|| Vocabulary::of("place score pay insure reroll turn pass six field", []));
     type Options = Options;
     type Move = Move;
     type Fact = Fact;

@@ -26,8 +26,9 @@ pub use self::round::{Fact, Reason, Round};
 use self::square::SQUARES;
 pub use self::square::Square;
 pub use self::view::{Seen, View};
-#[cfg(feature = "schema")]
 use referee_game::Schemas;
+#[cfg(feature = "schema")]
+use referee_game::disguise::{Vocabulary, squares};
 use referee_game::{
     Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, Outcome, ReasonMeta, Scene, Seat,
     SeatSet, Seating, Turn, Uniform, Viewer,
@@ -99,6 +100,12 @@ impl Game for XeQueo {
     const IMAGINATION: Option<Imagination<XeQueo>> = Some(Imagination::OF);
     #[cfg(feature = "schema")]
     const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View<'static>, Fact, Move, Options>());
+    const VOCABULARY: Option<fn() -> Vocabulary> = Some(|| {
+        Vocabulary::of(
+            "choose move accuse red orange yellow green blue purple black",
+            squares("abcdefg", 1..=7),
+        )
+    });
     type Options = Options;
     type Move = Move;
     type Fact = Fact;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use referee_game::chance::Seed;
+use referee_game::disguise::{DISGUISED, NotDisguised, disguise, disguise_of};
 use referee_game::erased::{NotOpened, Rules, RulesFailed};
 use referee_game::excerpt::excerpt;
 use referee_game::hex;
@@ -345,6 +346,8 @@ pub enum OtherRules {
     PartOfReferee(String),
     #[error("the rules of {0} are a program: its directory is given with --game DIR")]
     NoProgram(String),
+    #[error(transparent)]
+    NotDisguised(#[from] NotDisguised),
     #[error("the rules of {game} have other files than those of the record: {}", .files.join(", "))]
     OtherFiles {
         /// The id of the game.
@@ -358,6 +361,12 @@ pub enum OtherRules {
 pub(super) fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, OtherRules> {
     let game = || header.game.clone();
     let recorded = header.program.as_deref();
+    if header.game == DISGUISED
+        && let Some((text, game, program)) = recorded.and_then(disguise_of)
+    {
+        let plain = Header { game, program, ..header.clone() };
+        return Ok(disguise(find_rules(&plain, catalog)?, &text)?);
+    }
     let mut versions = catalog.versions(&header.game);
     if let Some(same) = versions.find(|rules| check_program(*rules, recorded).is_ok()) {
         return Ok(same);

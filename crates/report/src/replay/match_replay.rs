@@ -222,6 +222,22 @@ pub(super) fn banks(banks_ms: &[Option<u64>]) -> Vec<Option<u64>> {
 }
 
 impl MatchReplay {
+    /// The result as a sentence without its full stop.
+    pub fn heading(&self) -> &str {
+        &self.heading
+    }
+
+    /// Why it ended like this, as a sentence.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+
+    /// The moment that decided it: the number of moves before it, and a sentence.
+    pub fn moment(&self) -> Option<(u32, &str)> {
+        let moment = self.moment.as_ref()?;
+        Some((self.steps.get(moment.step)?.n, &moment.text))
+    }
+
     /// Replays a record.
     ///
     /// # Errors

@@ -83,8 +83,20 @@ pub async fn check(
     most_time: Duration,
     log: &mut SubmissionLog,
 ) -> LadderVerdict {
+    let what = format!("check on ladder {} ({})", ladder.name, ladder.rules.meta().id);
+    check_as(&what, command, launch, ladder, most_time, log).await
+}
+
+/// The same under another heading in the log.
+pub(crate) async fn check_as(
+    what: &str,
+    command: &Command,
+    launch: &Launch,
+    ladder: &CheckedLadder,
+    most_time: Duration,
+    log: &mut SubmissionLog,
+) -> LadderVerdict {
     let game = ladder.rules.meta();
-    let what = format!("check on ladder {} ({})", ladder.name, game.id);
     if !game.lists_moves {
         log.line(format_args!("{what}: the game does not list its moves, which the check needs"));
         return LadderVerdict::Passed;
@@ -123,7 +135,7 @@ pub async fn check(
         log.line(format_args!("{what}: the bot does not play this game"));
         return LadderVerdict::OtherGames;
     }
-    report(&what, &outcomes, log);
+    report(what, &outcomes, log);
     let has_failed = outcomes.iter().any(|outcome| outcome.verdict == StepVerdict::Failed);
     if has_failed { LadderVerdict::Failed } else { LadderVerdict::Passed }
 }

@@ -31,6 +31,7 @@ pub use bench::WorkerBench;
 pub use bot_file::{BOT_FILE, BotFile, BotFileError, CommandLineError};
 pub use build::{Build, BuildFailure, BuiltBot, build};
 pub use builder::BUILTIN;
+pub(crate) use check::check_as;
 pub use check::{CheckedLadder, LadderVerdict, Unfit, check, check_all};
 pub use config::{
     BadSubmissions, BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,

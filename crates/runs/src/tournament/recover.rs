@@ -98,7 +98,7 @@ impl Tournament {
             program: rules.program().map(ToOwned::to_owned),
             seating: plan.seating,
             config: config
-                .moved_to(path, rules.program().is_some())
+                .moved_to(path, rules.disguised().unwrap_or(rules).program().is_some())
                 .map_err(|why| TournamentError::at(path, why))?
                 .to_toml()?,
             openings: config.openings_file().as_deref().map(digest).transpose()?,

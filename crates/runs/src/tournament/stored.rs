@@ -64,7 +64,9 @@ impl StoredTournament {
 
     /// Says which files of the game have changed in the directory of its author since the tournament began.
     pub(super) fn warn_of_changed_game(&self) {
-        let Some(program) = &self.about.program else { return };
+        let Some(program) = self.about.program.as_ref().filter(|_| self.rules.disguised().is_none()) else {
+            return;
+        };
         let (game, place) = (&self.about.game, self.config.resolve(Path::new(&self.config.game)));
         let what = match referee_program::load(&place, self.games.launch()) {
             Err(why) => why.to_string(),

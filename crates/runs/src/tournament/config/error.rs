@@ -7,6 +7,7 @@ use std::string::FromUtf8Error;
 use referee_bots::sandbox::InvalidLimit;
 use referee_bots::{CommandDefect, InvalidCommand};
 use referee_engine::driver::InvalidClock;
+use referee_game::disguise::NotDisguised;
 use referee_game::name::NameError;
 use referee_game::{Misconfigured, counted};
 
@@ -44,6 +45,8 @@ pub enum ConfigError {
     /// There is no such game.
     #[error(transparent)]
     Game(#[from] GameError),
+    #[error("disguise: {0}")]
+    Disguise(NotDisguised),
     #[error("`seed` and `seed_file` are mutually exclusive")]
     TwoSeeds,
     #[error("seed: {0}")]

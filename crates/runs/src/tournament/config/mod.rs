@@ -42,6 +42,9 @@ pub struct TournamentConfig {
     pub name: Option<String>,
     /// The id of its game, or the directory of one that is a program.
     pub game: String,
+    /// The text from which other names for its squares, pieces and moves derive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    disguise: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seats: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]

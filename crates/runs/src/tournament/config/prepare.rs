@@ -12,6 +12,7 @@ use referee_engine::driver::{Run, Terms, check_clock};
 use referee_engine::runner::{Openings, deal_leaks_information};
 use referee_engine::sources::{BotSpec, Listen, Source};
 use referee_game::chance::Seed;
+use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
 use referee_game::{Seating, counted};
 use referee_match::{Adjudication, check_policy};
@@ -41,10 +42,10 @@ pub struct PreparedTournament {
     /// The bots: one or a team per entrant.
     pub entrants: Vec<BotSpec>,
     pub(in crate::tournament) roster: Arc<Roster>,
-    pub(in crate::tournament) openings: Openings,
-    pub(in crate::tournament) jobs: usize,
-    pub(in crate::tournament) processes: usize,
-    pub(in crate::tournament) slots: usize,
+    pub(crate) openings: Openings,
+    pub(crate) jobs: usize,
+    pub(crate) processes: usize,
+    pub(crate) slots: usize,
     pub(in crate::tournament) is_pinned: bool,
     pub(in crate::tournament) listen: Option<Listen>,
     /// Warnings about its settings.
@@ -89,7 +90,15 @@ impl TournamentConfig {
     /// # Errors
     /// If there is no such game.
     pub fn find_game(&self, games: &mut KnownGames) -> Result<&'static dyn Rules, ConfigError> {
-        Ok(games.find(self.folder(), &self.game)?)
+        let rules = games.find(self.folder(), &self.game)?;
+        match &self.disguise {
+            None => Ok(rules),
+            Some(text) => {
+                let rules = disguise(rules, text).map_err(ConfigError::Disguise)?;
+                games.add_kept(rules);
+                Ok(rules)
+            }
+        }
     }
 
     /// The input of the schedule, which requires neither the bots nor other files. `entries`: when entrants join and

@@ -1,0 +1,156 @@
+//! What happened in a workshop, line by line.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use referee_files::Folder;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::workshop::WorkshopError;
+
+/// The file in the directory of a workshop.
+const NAME: &str = "events.jsonl";
+
+/// A line of the journal, in the format of `--json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum WorkshopLine {
+    /// The first line.
+    Workshop {
+        format: u32,
+        /// The SHA-256 of the file.
+        file: String,
+        /// From where relative paths in the file are seen, relative to the directory of the workshop.
+        base: PathBuf,
+    },
+    /// A bot has passed with which an agent begins.
+    Start {
+        agent: String,
+        version: String,
+    },
+    /// An agent let its bot practise.
+    Practice {
+        round: u32,
+        agent: String,
+        tool: String,
+        folder: String,
+        version: String,
+        matches: u32,
+    },
+    Edit(EditReport),
+    Round(RoundReport),
+}
+
+/// What became of an agent in a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EditReport {
+    pub round: u32,
+    pub agent: String,
+    #[serde(flatten)]
+    pub outcome: EditOutcome,
+    /// How long it edited, in milliseconds.
+    pub took_ms: u64,
+    /// The practice matches that it used.
+    pub matches: u32,
+    /// What it spent in this round, by its own report.
+    pub cost: f64,
+    /// What it handed in.
+    #[serde(flatten)]
+    pub hand_in: HandIn,
+    /// The version that plays in the tournament of the round.
+    pub version: String,
+}
+
+/// How an edit ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum EditOutcome {
+    /// It exited with status 0.
+    Done,
+    /// It ended otherwise.
+    Failed {
+        why: String,
+    },
+    /// It was ended when its time was over.
+    TimedOut,
+    /// It reported that it had spent more than it may, and was ended.
+    OverCost,
+    /// It was not started, since it has nothing left to spend.
+    NoBudget,
+    NotStarted {
+        why: String,
+    },
+    /// It changed files of the workshop outside of its directory.
+    WroteOutside {
+        paths: Vec<PathBuf>,
+    },
+}
+
+/// What became of the bot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "hand_in", rename_all = "snake_case")]
+pub enum HandIn {
+    /// A new version passed.
+    New,
+    Unchanged,
+    /// The version before plays on. `log` says why.
+    Refused {
+        log: String,
+    },
+}
+
+/// The result of a round.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RoundReport {
+    pub round: u32,
+    /// As `referee tournament standings --json` has them.
+    pub standings: Value,
+}
+
+/// The journal, to which this process appends.
+#[derive(Debug)]
+pub(super) struct WorkshopJournal {
+    file: File,
+}
+
+impl WorkshopJournal {
+    /// Whether a directory has one.
+    pub(super) fn is_in(folder: &Folder) -> io::Result<bool> {
+        folder.has_file(NAME)
+    }
+
+    /// Opens it for appending. An incomplete last line, which a killed process left, is removed.
+    pub(super) fn open(folder: &Folder) -> io::Result<WorkshopJournal> {
+        let file = folder.open_file(NAME, true)?;
+        let text = folder.read(NAME)?;
+        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        file.set_len(whole as u64)?;
+        Ok(WorkshopJournal { file })
+    }
+
+    /// Appends a line, which is on the disk when this returns.
+    pub(super) fn add(&self, line: &WorkshopLine) -> Result<(), WorkshopError> {
+        let text = serde_json::to_string(line).map_err(io::Error::from)? + "\n";
+        (&self.file).write_all(text.as_bytes())?;
+        Ok(self.file.sync_data()?)
+    }
+
+    /// Reads all whole lines.
+    pub(super) fn read(folder: &Path) -> Result<Vec<WorkshopLine>, WorkshopError> {
+        let path = folder.join(NAME);
+        let no_workshop = |why| WorkshopError::NoWorkshop { path: folder.to_owned(), why };
+        let text = referee_files::read_regular(&path).map_err(no_workshop)?;
+        let text = String::from_utf8_lossy(&text);
+        let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
+        let read = |(at, line): (usize, &str)| {
+            serde_json::from_str(line).map_err(|why| WorkshopError::Journal {
+                path: path.clone(),
+                line: at + 1,
+                why,
+            })
+        };
+        whole.lines().enumerate().map(read).collect()
+    }
+}

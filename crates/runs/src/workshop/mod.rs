@@ -1,0 +1,55 @@
+//! Workshops: agents that write bots, round by round, with equal budgets.
+//!
+//! * [`WorkshopConfig`]: the file
+//! * [`Workshop`]: a directory that this process runs, or reads
+//! * [`Versions`]: what was handed in, by the SHA-256 of its archive
+//! * [`Bench`]: what an agent can do with its bot; [`ToolCall`] is a request to it, over a socket or in this process
+
+mod agent;
+mod bench;
+mod config;
+mod error;
+mod journal;
+mod lost_match;
+mod outside;
+mod run;
+mod tools;
+mod verify;
+mod version;
+
+pub use agent::SOCKET;
+pub use bench::{Bench, BenchError, Practice};
+pub use config::{AgentConfig, OpponentConfig, WorkshopConfig};
+pub use error::WorkshopError;
+pub use journal::{EditOutcome, EditReport, HandIn, RoundReport, WorkshopLine};
+pub use run::{Workshop, WorkshopEnd, WorkshopEvent};
+pub use tools::{TOOLS, Tool, ToolCall, ToolError, ToolReply, ask};
+pub use verify::{WorkshopAudit, verify};
+pub use version::{NotMade, Version, Versions};
+
+use std::io;
+
+use tokio::sync::watch;
+
+/// Resolves once what it belongs to is over.
+#[derive(Clone, Debug)]
+pub struct Stop(watch::Receiver<bool>);
+
+impl Stop {
+    /// Is never stopped.
+    pub fn never() -> Stop {
+        Stop(watch::channel(false).1)
+    }
+
+    async fn wait(mut self) {
+        if self.0.wait_for(|&is_over| is_over).await.is_err() {
+            // What could stop it is gone.
+            std::future::pending().await
+        }
+    }
+}
+
+/// Runs a future on this thread.
+fn block_on<T>(future: impl Future<Output = T>) -> io::Result<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(future))
+}
