@@ -117,6 +117,11 @@ const NESTED: &[&str] = &[
     "worker aside",
     "worker activate",
     "worker void",
+    "workshop run",
+    "workshop resume",
+    "workshop status",
+    "workshop verify",
+    "workshop ask",
 ];
 
 // ---- help ----
