@@ -103,27 +103,26 @@ fn an_engine_that_speaks_hub_plays_checkers() {
     assert!(ended.stdout.contains(" 0 failed"), "{ended:#?}");
 }
 
+/// Two matches of a game of a directory between an engine of Debian and itself.
+fn plays_itself(game: &str, engine: &str, options: [&str; 4]) {
+    let args = ["play", game, engine, engine, "-n", "2", "--json", "--strict", "--seed", SEED];
+    let ended = referee(args.into_iter().chain(options)).with_code(0);
+    let played = ended.all("match");
+    assert!(played.len() == 2 && played.iter().all(|played| played["scores"].is_array()), "{ended:#?}");
+}
+
 #[test]
 #[ignore = "an engine of Debian that only long runs install"]
 fn gnugo_plays_go() {
     let gnugo = "gtp:/usr/games/gnugo --mode gtp --chinese-rules --level 1";
-    let args = [
-        "play",
-        "examples/games/go",
-        gnugo,
-        gnugo,
-        "--set",
-        "size=9",
-        "-n",
-        "2",
-        "--json",
-        "--strict",
-        "--seed",
-        SEED,
-    ];
-    let ended = referee(args).with_code(0);
-    let played = ended.all("match");
-    assert!(played.iter().all(|played| played["scores"].is_array()), "{ended:#?}");
+    plays_itself("examples/games/go", gnugo, ["--set", "size=9", "--clock", "bank=60s,increment=100ms"]);
+}
+
+#[test]
+#[ignore = "an engine of Debian that only long runs install"]
+fn gpsshogi_plays_shogi() {
+    let gpsshogi = "usi:/usr/games/gpsusi?LimitDepth=4&Thread=1";
+    plays_itself("examples/games/shogi", gpsshogi, ["--set", "moves=60", "--clock", "delay=2s,bank=20s"]);
 }
 
 /// A command line of the scripted engine with these arguments after its dialect.
@@ -435,6 +434,15 @@ fn debian(name: &str) -> String {
     path
 }
 
+#[test]
+fn the_tournament_of_engines_among_the_examples_can_be_played() {
+    let mut check = std::process::Command::new(env!("CARGO_BIN_EXE_referee"));
+    check.env("PATH", std::env::var("PATH").expect("a path") + ":/usr/games");
+    check.args(["tournament", "check", "examples/engines/tournament.toml"]);
+    let ended = Referee::start_as(&mut check).end().with_code(0);
+    assert!(ended.stdout.contains("stockfish-3"), "{ended:#?}");
+}
+
 /// Python that reads a collection of games with python-chess, and prints results and final comments.
 const READS: &str = "
 import sys, chess.pgn
@@ -509,7 +517,7 @@ fn engines_of_debian_play_a_round_robin() {
         .iter()
         .enumerate()
         .map(|(number, command)| format!("[[entrants]]\nname = 'engine {number}'\ncommand = '{command}'\n"));
-    let head = "game = 'chess'\nclock = 'bank=5s,increment=100ms'\nmirror = 'none'\nopening_plies = 4\njobs = 2\n[format]\nkind = 'round_robin'\n";
+    let head = "game = 'chess'\nclock = 'bank=2s,increment=50ms'\nmirror = 'none'\nopening_plies = 4\njobs = 2\n[format]\nkind = 'round_robin'\n";
     let config = folder.write("cup.toml", head.to_owned() + &entrants.collect::<String>());
     let ended = referee(["tournament", "run", &config, "--dir", &folder.text("cup"), "--json"]).with_code(0);
     let played = ended.all("match");
