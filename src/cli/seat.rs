@@ -29,8 +29,10 @@ use crate::sources::{BotSpec, Source};
 #[derive(Debug, ClapArgs)]
 #[command(mut_arg("clock", |clock| clock.default_value("none")))]
 pub(super) struct SeatOptions {
+    // `None` only without a seat, as in `referee mcp --workshop`.
     /// The game: see `referee games`; or the directory of one
-    game: String,
+    #[arg(required = true)]
+    game: Option<String>,
     /// The bots in the other seats, in order
     #[arg(required = true, value_name = "BOT")]
     bots: Vec<Command>,
@@ -56,6 +58,10 @@ pub(super) struct SeatMatch {
 }
 
 impl SeatOptions {
+    fn game(&self) -> Result<&str, Failure> {
+        self.game.as_deref().ok_or_else(|| Failure::usage("required: GAME and BOT"))
+    }
+
     /// The bench of a bot in a directory, which meets the bots of the other seats, in the same game and sandbox. What it makes and
     /// records is in `place`.
     #[cfg(feature = "mcp")]
@@ -66,7 +72,8 @@ impl SeatOptions {
         catalog: &Catalog,
     ) -> Result<Bench, Failure> {
         let mut games = known_games(catalog)?;
-        let rules = games.find(Path::new(""), &self.game).map_err(Failure::usage)?;
+        let game = self.game()?;
+        let rules = games.find(Path::new(""), game).map_err(Failure::usage)?;
         let mut table = toml::Table::new();
         if let Some(sandbox) = self.sandbox.checked_config()? {
             table.insert("sandbox".to_owned(), toml::Value::try_from(sandbox).map_err(Failure::usage)?);
@@ -83,7 +90,7 @@ impl SeatOptions {
             command: bot.to_string(),
             directory: Some(here.clone()),
         });
-        let config = WorkshopConfig::of_bench(&self.game, opponents.collect(), table, &here);
+        let config = WorkshopConfig::of_bench(game, opponents.collect(), table, &here);
         Ok(Bench::open(config, rules, games, here.join(directory), place)?)
     }
 
@@ -94,7 +101,7 @@ impl SeatOptions {
         player: &'static str,
         described: &str,
     ) -> Result<SeatMatch, Failure> {
-        let rules = find_game(&self.game, catalog)?.0;
+        let rules = find_game(self.game()?, catalog)?.0;
         let seats = u8::try_from(self.bots.len() + 1).unwrap_or(u8::MAX);
         let seating = rules.meta().seating(Some(seats)).map_err(|what| {
             Failure::usage(format!("{described} and {}: {what}", counted(self.bots.len(), "bot", "bots")))

@@ -9,9 +9,17 @@ fn a_disguised_match_tells_bots_nothing_and_its_record_everything() {
     // It keeps all that it is told.
     let bot = folder.bot(
         "curious",
-        "import pathlib\nHEARD = pathlib.Path(__file__).with_suffix('.heard').open('a')\nclass Kept:\n    def __iter__(self):\n        for \
-         line in iter(sys.__stdin__.readline, ''):\n            HEARD.write(line)\n            HEARD.flush()\n            yield line\n\
-         sys.stdin = Kept()\nplay()\n",
+        "import pathlib
+HEARD = pathlib.Path(__file__).with_suffix('.heard').open('a')
+class Kept:
+    def readline(self):
+        line = sys.__stdin__.readline()
+        HEARD.write(line)
+        HEARD.flush()
+        return line
+sys.stdin = Kept()
+play()
+",
     );
     let random = format!("'{}'", in_rust("referee-random").display());
     for game in ["chess", "keezen", &format!("{ROOT}/examples/games/connect_four")] {

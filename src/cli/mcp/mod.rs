@@ -38,7 +38,7 @@ In the configuration of the agent's program:
   {\"mcpServers\": {\"checkers\": {\"command\": \"referee\", \"args\": [\"mcp\", \"checkers\", \"./bot\"]}}}")]
 pub(super) struct Args {
     #[command(flatten)]
-    seat: Option<SeatOptions>,
+    seat: SeatOptions,
     /// The directory of the bot that the agent writes, with a `bot.toml`
     #[arg(long, value_name = "DIR")]
     bot: Option<PathBuf>,
@@ -51,11 +51,8 @@ pub(super) struct Args {
 /// Serves the tools.
 #[cfg(feature = "mcp")]
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    if let Some(seat) = args.seat.filter(|_| args.workshop.is_none()) {
-        return play::run(seat, args.bot, catalog);
-    }
-    let socket = args.workshop.flatten().map_or_else(socket, Ok)?;
-    ToolServer::of_workshop(socket).serve().map_err(Failure::cannot_run)?;
+    let Some(given) = args.workshop else { return play::run(args.seat, args.bot, catalog) };
+    ToolServer::of_workshop(given.map_or_else(socket, Ok)?).serve().map_err(Failure::cannot_run)?;
     Ok(Exit::Done)
 }
 

@@ -18,7 +18,8 @@ pub(super) struct Untouched {
 }
 
 impl Untouched {
-    /// All but the directory of this agent, and what the workshop itself writes meanwhile.
+    /// All but the directory of this agent, and what the workshop itself writes meanwhile. The database of a round may be written
+    /// for a moment after its end; verification finds changes of rounds and versions.
     pub(super) fn of(root: &Path, own: &Path) -> io::Result<Untouched> {
         let files = files(root, own)?;
         Ok(Untouched { root: root.to_owned(), own: own.to_owned(), files })
@@ -34,7 +35,7 @@ impl Untouched {
 }
 
 fn files(root: &Path, own: &Path) -> io::Result<BTreeMap<PathBuf, [i64; 5]>> {
-    let written = ["practice", "versions", "logs", "events.jsonl"].map(|name| root.join(name));
+    let written = ["practice", "rounds", "versions", "logs", "events.jsonl"].map(|name| root.join(name));
     let (mut found, mut folders) = (BTreeMap::new(), vec![root.to_owned()]);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder)? {
