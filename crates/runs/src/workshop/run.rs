@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use referee_bots::OrphanReaper;
 use referee_engine::runner::RunEvent;
-use referee_files::{Folder, Journal, StorageWait};
+use referee_files::{Folder, Journal, StorageWait, keep_private};
 use referee_game::erased::Rules;
 use referee_game::hex;
 use referee_report::tournament::StandingsReport;
@@ -181,6 +181,8 @@ impl Workshop {
             std::io::ErrorKind::WouldBlock => WorkshopError::Running(self.folder.clone()),
             _ => why.into(),
         })?;
+        // The scripts of agents may lie beside it.
+        keep_private(&self.folder);
         // It may have gone on since it was read.
         self.lines = WorkshopJournal::read(&self.folder)?;
         let journal = Arc::new(WorkshopJournal::open(&place)?);
