@@ -27,8 +27,6 @@ pub(super) struct Playing {
     /// The random stream of the referee's moves for faulty seats.
     fallback: RandomStream,
     drawn: Vec<u32>,
-    /// The bank of each seat when the decision began, in milliseconds: until it ends, nothing tells who has answered.
-    banks: [Option<u64>; MAX_SEATS],
     /// The seat with a standing draw offer.
     offer: Option<Seat>,
     tally: Tally,
@@ -54,6 +52,8 @@ pub(super) struct Decider {
     /// Of the request, if it repeats a rejected one.
     retry: Option<message::Retry>,
     pub(super) info_bytes: usize,
+    /// Its bank when the decision began, in milliseconds: until that ends, nothing tells who has answered.
+    bank: Option<u64>,
 }
 
 /// A request for the current decision.
@@ -101,6 +101,7 @@ impl Decider {
             answered: 0,
             retry: None,
             info_bytes: 0,
+            bank: None,
         }
     }
 }
@@ -121,7 +122,6 @@ impl Playing {
             chance: key.stream(),
             fallback: key.fallback(),
             drawn: Vec::new(),
-            banks: [None; MAX_SEATS],
             offer: None,
             tally: Tally::default(),
             resume: None,
@@ -315,8 +315,8 @@ impl Playing {
             Turn::Decide(decision) => {
                 let seats = decision.seats();
                 self.decision = Some(decision);
-                for (bank, player) in self.banks.iter_mut().zip(&common.players) {
-                    *bank = player.bank.map(|bank| bank.shown(0).bank_ms);
+                for (decider, player) in self.deciders.iter_mut().zip(&common.players) {
+                    decider.bank = player.bank.map(|bank| bank.shown(0).bank_ms);
                 }
                 for seat in seats.iter() {
                     if common.player(seat).is_played_by_referee() {
@@ -383,9 +383,17 @@ impl Playing {
                 })
             }
         };
-        let banks = &self.banks[..setup.seating.seats()];
-        if banks.iter().any(Option::is_some) {
-            line.value(key!("banks_ms"), &banks);
+        if self.deciders.iter().any(|decider| decider.bank.is_some()) {
+            line.with(key!("banks_ms"), |out| {
+                for (seat, decider) in self.deciders.iter().enumerate() {
+                    out.push(if seat == 0 { b'[' } else { b',' });
+                    match decider.bank {
+                        None => out.extend_from_slice(b"null"),
+                        Some(bank) => json::decimal(out, bank),
+                    }
+                }
+                out.push(b']');
+            });
         }
         if let Some(left) = table.turns_left() {
             line.number(key!("turns_left"), left);
