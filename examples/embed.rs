@@ -103,7 +103,7 @@ fn between_programs(rules: &'static dyn Rules, run: Run, commands: &[String]) ->
     let seating = seating_for(rules, bots.len(), None)?;
     let runner = MatchRunner { jobs: 2, ..MatchRunner::new(run, rules, seating, bots, Launch::Directly) };
     let openings = Openings::same(rules.default_options(), Opening::None);
-    let play = Play { runner, matches: 10, openings, mirror: None, trust_bots: false };
+    let play = Play { runner, matches: 10, openings, mirror: None, trust_bots: false, max_cost: None };
     let result = play.run(std::future::pending(), |event| {
         if let PlayEvent::Ended(finished) = event {
             let [one, other] = &finished.seats[..] else { return };

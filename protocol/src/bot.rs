@@ -1,5 +1,7 @@
 //! Messages from a bot. Readers ignore unknown fields.
 
+use std::collections::BTreeMap;
+
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -75,6 +77,11 @@ pub struct Hello {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(max = 256)))]
     pub author: Option<String>,
+    /// What identifies how the bot plays, such as its model, its settings and hashes of its files: at most 32 texts by name, of
+    /// at most 256 characters each; names have 1 to 64.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "or_default")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxProperties" = 32)))]
+    pub details: BTreeMap<String, String>,
     /// The token; required where the referee's `hello` has `auth` `token`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,

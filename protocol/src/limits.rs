@@ -44,6 +44,8 @@ pub const NONCE: usize = 64;
 pub const NAME: usize = 64;
 /// Longest `version` and longest `author` in a bot's `hello`, in characters.
 pub const ABOUT: usize = 256;
+/// Maximum number of `details` in a bot's `hello`. Each name has at most [`NAME`] characters, each text at most [`ABOUT`].
+pub const DETAILS: usize = 32;
 /// Longest `id` of an `open`, in bytes.
 pub const OPEN_ID: usize = 256;
 /// Maximum number of concurrent matches of a connection.

@@ -93,7 +93,7 @@ pub struct Start<V> {
     pub commitment: String,
     /// Whether a nonce in `ready` is mixed into the chance of this match.
     pub nonce: bool,
-    /// Whether requests may come without `legal`, since nobody can list the moves of the game.
+    /// Whether requests may come without `legal`, since nobody can list the moves of the game, or the organiser hides them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unlisted: bool,
     /// Whether the match was announced before, on a connection that this one replaces.

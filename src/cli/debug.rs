@@ -160,6 +160,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 .to_owned(),
             ready_ms: limits::FIRST_READY_MS,
             clock: None,
+            hide_legal: false,
             bot: None,
             wants: named(seat).map_or_else(Wants::default, |player| player.wants),
         });

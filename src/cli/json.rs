@@ -59,7 +59,7 @@ use serde_json::Value;
 
 use crate::game::Flaw;
 use crate::record::Difference;
-use crate::referee::{Ending, Faults};
+use crate::referee::{Ending, Faults, InfoTotals};
 use crate::report::tournament::{ListedMatch, StandingsReport};
 use crate::results::{Evidence, FinishedMatch, SharedFault};
 use crate::runs::tournament::AuditSummary;
@@ -116,6 +116,9 @@ pub(super) struct MatchLine<'a> {
     fault: Option<Fault>,
     /// By seat: code -> count.
     faults: &'a [Faults],
+    /// By seat: what the bot reported in `info`; omitted if no bot reported anything.
+    #[serde(skip_serializing_if = "InfoTotals::are_empty")]
+    totals: &'a [InfoTotals],
     /// Faults that other matches list too; omitted if empty.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     lost: &'a [SharedFault],
@@ -161,6 +164,7 @@ impl<'a> MatchLine<'a> {
             is_void: finished.is_void,
             fault: fault.as_ref().map(Into::into),
             faults: &finished.faults,
+            totals: &finished.totals,
             lost: &finished.shared_faults,
             evidence: &finished.evidence,
             decisions: finished.decisions,

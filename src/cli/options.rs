@@ -138,6 +138,25 @@ pub(super) struct LaneOptions {
     pub(super) pin: bool,
 }
 
+/// What bots are told.
+#[derive(Debug, Args)]
+pub(super) struct HideOptions {
+    /// Send requests without the list of legal moves: to all bots, or with =N to the N-th, in the order of the command line; may
+    /// be repeated. Bots read in `start` that there is none
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    hide_legal: Vec<usize>,
+}
+
+impl HideOptions {
+    /// For each of so many bots: whether the list is hidden from it.
+    pub(super) fn of(&self, bots: usize) -> Result<Vec<bool>, Failure> {
+        if let Some(bot) = self.hide_legal.iter().find(|&&bot| bot > bots) {
+            return Err(Failure::usage(format!("--hide-legal={bot}: expected a number from 1 to {bots}")));
+        }
+        Ok((1..=bots).map(|bot| self.hide_legal.iter().any(|&of| of == 0 || of == bot)).collect())
+    }
+}
+
 impl MatchOptions {
     /// The run with these options.
     pub(super) fn run(&self) -> Result<Run, Failure> {

@@ -13,11 +13,11 @@ use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::luck::LuckOptions;
 use crate::cli::openings::{OpeningOptions, read_openings};
-use crate::cli::options::{GameOptions, LaneOptions, MatchOptions};
+use crate::cli::options::{GameOptions, HideOptions, LaneOptions, MatchOptions};
 use crate::cli::output::{TolerantStdout, is_terminal};
 use crate::cli::progress::Progress;
 use crate::cli::sandbox::SandboxOptions;
-use crate::cli::screen::Screen;
+use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted;
 use crate::cli::watch::{WatchArgs, announce};
 use crate::cli::{Exit, Failure};
@@ -28,10 +28,12 @@ use crate::game::{Catalog, Meta, Viewer, counted};
 use crate::record::PublishedInfo;
 use crate::referee::{Match, check_policy};
 use crate::report::{
-    RunSummary, Scoresheet, difference_lines, evidence_lines, result_line, sets_line, summary_table,
+    RunSummary, Scoresheet, answers_tables, difference_lines, evidence_lines, result_line, sets_line,
+    summary_table,
 };
 use crate::results::FinishedMatch;
 use crate::runner::{MatchRunner, Watch};
+use crate::runs::config::Dollars;
 use crate::runs::play::{Mirror, Play, PlayEvent, PlayResult, seating_for};
 use crate::sources::{self, BotSpec, Source};
 
@@ -100,12 +102,18 @@ pub(super) struct Args {
     /// connect may play games with chance or secrets
     #[arg(long, requires = "mirror")]
     trust_bots: bool,
+    /// Interrupt the run once its matches have cost so many US dollars, as the bots report it in `info`; a match counts when
+    /// it has ended
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<Dollars>,
     #[command(flatten)]
     lanes: LaneOptions,
     #[command(flatten)]
     options: GameOptions,
     #[command(flatten)]
     terms: MatchOptions,
+    #[command(flatten)]
+    hidden: HideOptions,
     #[command(flatten)]
     listen: ListenOptions,
     #[command(flatten)]
@@ -147,15 +155,19 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let listen = args.listen.listen(&args.bots)?;
     args.sandbox.confine(&mut args.bots)?;
     let bots = args.bots.into_iter().zip(names).collect();
+    let mut bots = BotSpec::named_by_hello(bots);
+    let hidden = args.hidden.of(bots.len())?;
+    bots.iter_mut().zip(hidden).for_each(|(bot, hide_legal)| bot.hide_legal = hide_legal);
     let runner = MatchRunner {
         jobs: args.lanes.jobs as usize,
         slots: args.lanes.slots as usize,
         is_pinned: args.lanes.pin,
         listen,
         watch: (matches == 1 && !args.json).then(scoresheet),
-        ..MatchRunner::new(run, rules, seating, BotSpec::named_by_hello(bots), launch()?)
+        ..MatchRunner::new(run, rules, seating, bots, launch()?)
     };
-    let mut play = Play { runner, matches, openings, mirror, trust_bots: args.trust_bots };
+    let max_cost = args.max_cost;
+    let mut play = Play { runner, matches, openings, mirror, trust_bots: args.trust_bots, max_cost };
     play.check().map_err(Failure::usage)?;
     args.luck.check(rules.meta(), args.terms.has_records())?;
     // Opened after validation, so that a rejected command line creates no directory.
@@ -168,10 +180,14 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         announce(&server.url(), args.json)?;
         play.runner.live = Some(server.feed());
     }
-    let PlayResult { summary, stopped } = with_bots(|| play.run(interrupted(), |step| printer.print(step)));
+    let PlayResult { summary, over_budget, stopped } =
+        with_bots(|| play.run(interrupted(), |step| printer.print(step)));
     printer.summary(&summary, mirror.is_some());
     if let Some(server) = watch {
         server.close();
+    }
+    if let Some(why) = over_budget {
+        stderr_line(format_args!("interrupted: {why} (--max-cost)"));
     }
     if summary.interrupted {
         return Ok(Exit::Interrupted);
@@ -303,10 +319,13 @@ impl MatchPrinter {
         // The result of a single match has the detail of the fault.
         let is_single = self.is_single;
         let evidence = evidence_lines(&summary.first_faults, |evidence| !is_single || evidence.is_quote());
+        let answers = answers_tables(summary);
         if is_single {
+            answers.iter().for_each(|table| self.line(table.trim_fmt()));
             return evidence.iter().for_each(|line| self.line(line));
         }
         self.line(summary_table(summary).trim_fmt());
+        answers.iter().for_each(|table| self.line(table.trim_fmt()));
         if is_mirrored {
             self.line(sets_line(summary));
         }

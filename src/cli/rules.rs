@@ -12,19 +12,26 @@ use crate::game::disguise::{DISGUISED, DISGUISED_RULES};
 
 /// Print the rules page of a game, as Markdown
 #[derive(Debug, ClapArgs)]
-#[command(after_help = "Example:
-  referee rules checkers")]
+#[command(after_help = "Examples:
+  referee rules checkers
+  referee rules checkers --short")]
 pub(super) struct Args {
     /// The game: see `referee games`; or the directory of a game; or `disguised`, for the page that says how to play a game without
     /// its rules
     game: String,
+    /// Only what players need, such as language models: no sections on files, options and rulings, and no blocks of code
+    #[arg(long)]
+    short: bool,
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut out = stdout();
     let page = match args.game.as_str() {
-        DISGUISED => DISGUISED_RULES,
-        game => find_game(game, catalog)?.0.meta().rules,
+        DISGUISED => DISGUISED_RULES.to_owned(),
+        game => {
+            let meta = find_game(game, catalog)?.0.meta();
+            if args.short { meta.short_rules() } else { meta.rules.to_owned() }
+        }
     };
     out.write_all(page.as_bytes())?;
     out.flush()?;

@@ -121,7 +121,7 @@ impl SeatOptions {
             ..MatchRunner::new(self.terms.run()?, rules, seating, BotSpec::named_by_hello(bots), launch()?)
         };
         let openings = Openings::same(options, Opening::None);
-        let play = Play { runner, matches: 1, openings, mirror: None, trust_bots: false };
+        let play = Play { runner, matches: 1, openings, mirror: None, trust_bots: false, max_cost: None };
         Ok(SeatMatch { rules, seating, seat: Seat(self.seat), socket, play })
     }
 }

@@ -450,6 +450,24 @@ fn rules_prints_the_page_of_the_game() {
 }
 
 #[test]
+fn the_short_rules_leave_out_what_players_do_not_need() {
+    for game in referee(["games", "--json"]).json() {
+        let id = game["id"].as_str().expect("an id");
+        let [page, short] =
+            [vec!["rules", id], vec!["rules", id, "--short"]].map(|args| referee(args).done().stdout);
+        assert!(2 * short.len() < 3 * page.len() / 2, "{id}: {} of {} bytes", short.len(), page.len());
+        for part in ["# ", "\n## Rules\n", "\n## Moves\n", "\n## View\n"] {
+            assert!(short.contains(part), "{id}: {short}");
+        }
+        for part in ["## Options", "## Openings", "## Known values", "```", "\n\n\n"] {
+            assert!(!short.contains(part), "{id}: {short}");
+        }
+    }
+    // About a quarter in tokens.
+    assert!(referee(["rules", "checkers", "--short"]).done().stdout.len() < 2600);
+}
+
+#[test]
 fn spec_prints_the_list_a_page_or_a_section() {
     let list = referee(["spec"]).done().stdout;
     assert!(list.starts_with("README       The referee protocol"), "{list}");

@@ -464,7 +464,7 @@ fn an_outage_is_nobodys_loss_where_bots_are_trusted_to_say_so() {
     let lost = referee([&play[..], &["9"]].concat()).done();
     assert_eq!(lost.all("match").len(), 9);
     assert!(lost.all("match").iter().all(|of| of["reason"] == "unavailable"), "{lost:?}");
-    // Three attempts at each match; the tenth in a row ends the run, while others go on.
+    // The tenth in a row ends the run, while others go on.
     let trusted = referee([&play[..], &["1000", "--trust-outages", "--record", &records]].concat());
     let trusted = trusted.with_code(5).says(&["could not be reached in 10 matches in a row"]);
     let matches = trusted.all("match");

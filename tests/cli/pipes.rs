@@ -221,6 +221,7 @@ play(turn=turn)"
         openings: Openings::same(options, Opening::None),
         mirror: None,
         trust_bots: false,
+        max_cost: None,
     };
     let mut children = vec![bridge()];
     let mut faults = Vec::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::cup::{EVIL, LOSS, WIN, cells, create, cup, output, played, row};
+use crate::common::cup::{EVIL, LOSS, WIN, cells, create, cup, forfeited, output, played, row};
 use crate::common::{Folder, browser, referee};
 use quick_xml::events::Event;
 use referee::game::Seating;
@@ -42,6 +42,27 @@ fn standings_in_json_have_the_same_numbers() {
         })
         .collect();
     assert!(elo.is_sorted_by(|one, other| one > other), "{elo:?}");
+}
+
+/// Forfeits of one entrant raise the ratings of those that met it.
+#[test]
+fn ratings_are_shown_with_and_without_the_matches_that_a_fault_decided() {
+    let folder = Folder::new();
+    let mut db = create(&folder, Seating::new(2, 2), "game = 'checkers'", &["ada", "bob"]);
+    // Each has won three by play, and Bob has forfeited two.
+    for number in 1..=8 {
+        let lineup = if number % 2 == 1 { [0, 1] } else { [1, 0] };
+        let played = row(number, lineup, if number == 8 { LOSS } else { WIN });
+        let is_forfeited = number == 5 || number == 7;
+        db.add_matches(&[if is_forfeited { forfeited(played, "no_legal_move") } else { played }]).unwrap();
+    }
+    let standings: Value = serde_json::from_str(&output(&folder, &["standings", "--json"])).unwrap();
+    let ada = &standings["entrants"][0];
+    assert!(ada["elo"]["value"].as_f64() > Some(20.0), "{ada}");
+    assert!(ada["elo_without_forfeits"]["value"].as_f64().is_some_and(|elo| elo.abs() < 1.0), "{ada}");
+    let text = output(&folder, &["report"]);
+    assert!(text.contains("Elo without forfeits"), "{text}");
+    assert!(!output(&played("python/random_bot.py", "2"), &["report"]).contains("Elo without forfeits"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .messages import Json
@@ -34,6 +34,8 @@ class Hello:
     token: str | None = field(default=None, repr=False)
     reconnect: str | None = None
     """What the connections of the bot have in common, sent only if the referee offers it."""
+    details: Mapping[str, str] | None = None
+    """What identifies how the bot plays, such as its model and settings: at most 32 texts of at most 256 characters."""
 
     def __post_init__(self) -> None:
         # Refused here, with a reason, rather than by the referee after a start-up limit.
@@ -52,6 +54,8 @@ class Hello:
             message["version"] = self.version
         if self.author is not None:
             message["author"] = self.author
+        if self.details:
+            message["details"] = dict(self.details)
         if self.games is not None:
             message["games"] = list(self.games)
         if self.slots != 1:

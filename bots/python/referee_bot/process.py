@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .bot import Bot, Choose, FunctionBot
 from .connection import Connection
@@ -22,6 +22,7 @@ def run(
     slots: int = 1,
     wants: Sequence[str] | None = None,
     push: bool = False,
+    details: Mapping[str, str] | None = None,
     args: Sequence[str] | None = None,
 ) -> None:
     """Plays every match that the referee starts; returns after its `bye` or at the end of the input.
@@ -39,7 +40,8 @@ def run(
     connection = Connection.from_args(args)
     # What all connections of this process have in common, so that a new one continues the matches of a lost one.
     instance = os.urandom(8).hex() if connection.address else None
-    hello = Hello(connection.name or name, version, author, games, slots, wants, push, connection.token, instance)
+    name = connection.name or name
+    hello = Hello(name, version, author, games, slots, wants, push, connection.token, instance, details)
     session = Session(bot if isinstance(bot, Bot) else FunctionBot(bot), hello)
     stream: Stream | None = connection.open()
     loss = None

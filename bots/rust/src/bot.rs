@@ -46,6 +46,7 @@ pub fn hello(name: impl Into<String>) -> Hello {
         name: name.into(),
         version: None,
         author: None,
+        details: Default::default(),
         token: None,
         games: None,
         slots: None,

@@ -1,5 +1,6 @@
 //! The side of the protocol: matches, turns and answers.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -270,6 +271,7 @@ impl Session {
             name: if name.is_empty() { "engine".to_owned() } else { name },
             version: None,
             author: self.identity.author.as_ref().map(|author| author.chars().take(AUTHOR).collect()),
+            details: BTreeMap::new(),
             token: None,
             games: None,
             slots: None,

@@ -204,6 +204,7 @@ impl<'a> Context<'a> {
             name: if index == seat.index() { "bot".to_owned() } else { "random".to_owned() },
             ready_ms: limits::FIRST_READY_MS,
             clock: None,
+            hide_legal: false,
             bot: None,
             wants: if index == seat.index() { self.wants() } else { Wants::default() },
         };

@@ -52,7 +52,42 @@ pub struct Meta {
     pub rules: &'static str,
 }
 
+/// The sections of a rules page that players can do without: they speak of files, settings and programs, or of details.
+const NOT_FOR_PLAYERS: [&str; 10] = [
+    "Rulings",
+    "Events",
+    "Chance",
+    "Options",
+    "Example",
+    "Openings",
+    "On a terminal",
+    "Known values",
+    "PDN files",
+    "PGN files",
+];
+
 impl Meta {
+    /// The rules page without what players can do without: blocks of code, and sections on files, options, rulings and programs.
+    pub fn short_rules(&self) -> String {
+        let (mut short, mut is_kept, mut is_code) = (String::new(), true, false);
+        for line in self.rules.lines() {
+            if line.starts_with("```") {
+                is_code = !is_code;
+            } else if !is_code {
+                if let Some(title) = line.strip_prefix("## ") {
+                    is_kept = !NOT_FOR_PLAYERS.contains(&title.trim());
+                }
+                if is_kept && !(line.is_empty() && short.ends_with("\n\n")) {
+                    short.push_str(line);
+                    short.push('\n');
+                }
+            }
+        }
+        short.truncate(short.trim_end().len());
+        short.push('\n');
+        short
+    }
+
     /// The seating with this number of seats; the default if `None`.
     ///
     /// # Errors

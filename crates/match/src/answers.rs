@@ -60,6 +60,13 @@ impl Common {
         }
     }
 
+    /// Adds up what the `info` of an answer reports.
+    fn count_info(&mut self, seat: Seat, info: Option<&str>) {
+        if let Some(info) = info {
+            self.player(seat).totals.add(info);
+        }
+    }
+
     /// Passes on the `info` of an answer, for spectators.
     fn show_info(&mut self, seat: Seat, info: Option<Cow<'_, str>>) {
         if let Some(info) = info.filter(|_| self.setup.watched.is_some()) {
@@ -115,6 +122,7 @@ impl Playing {
         info: Option<&str>,
     ) -> PhaseFlow {
         let info = self.keep_info(common, seat, turn, info);
+        common.count_info(seat, info.as_deref());
         // Truncation is safe: every legal move is shorter. A replay, which gets the recorded text, truncates it to
         // the same text.
         let text = &*excerpt(text, common.limits.move_chars as usize);
@@ -147,7 +155,10 @@ impl Playing {
             }
             Err(refused) => {
                 let shown = excerpt(text, 80);
+                let is_hidden = common.setup.header.hides_legal(seat);
                 let (message, legal_forms) = match refused {
+                    MoveError::Illegal if is_hidden => (format!("`{shown}` is not legal"), None),
+                    MoveError::Ambiguous(_) if is_hidden => (format!("`{shown}` is ambiguous"), None),
                     MoveError::Illegal => {
                         (format!("`{shown}` is not legal: send one of the strings in `legal`"), None)
                     }
@@ -199,10 +210,11 @@ impl Playing {
         because: Inability,
         info: Option<&str>,
     ) -> PhaseFlow {
-        if because == Inability::Unavailable && common.setup.trust_outages {
-            return PhaseFlow::Break(common.break_off(stamp, &AbortReason::Unavailable { seat }));
-        }
         let info = self.keep_info(common, seat, turn, info);
+        common.count_info(seat, info.as_deref());
+        if because == Inability::Unavailable {
+            common.player(seat).totals.add_outage();
+        }
         let timing = self.timing(common, stamp, seat);
         let mut line = common.log.answer(stamp.at, seat, turn, "", timing.took, timing.lag);
         line.value(key!("unable"), &because);
@@ -211,6 +223,9 @@ impl Playing {
         }
         line.end_line();
         common.show_info(seat, info);
+        if because == Inability::Unavailable && common.setup.trust_outages {
+            return PhaseFlow::Break(common.break_off(stamp, &AbortReason::Unavailable { seat }));
+        }
         let refusal = Refusal { code: because.into(), message: None, legal_forms: None, detail: None };
         self.refuse(common, stamp, seat, turn, refusal);
         PhaseFlow::Continue(())

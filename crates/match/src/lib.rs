@@ -20,7 +20,7 @@
 //! let seating = rules.meta().seatings[0];
 //! let table = rules.open(&rules.default_options(), seating).unwrap();
 //! let (seed, salt) = (Seed([1; 32]), [2; 32]);
-//! let seat = |team| SeatHeader { name: format!("bot{team}"), team, ready_ms: 5000, clock: None, bot: None };
+//! let seat = |team| SeatHeader { name: format!("bot{team}"), team, ready_ms: 5000, clock: None, hide_legal: false, bot: None };
 //! let header = Header {
 //!     format: Header::FORMAT,
 //!     referee: "example".to_owned(),
@@ -92,6 +92,7 @@ pub mod record;
 mod scene;
 mod setup;
 mod starting;
+mod totals;
 
 pub use adjudication::{Adjudication, DrawRule, NoRule, ResignRule, stated_score};
 pub use detail::{AbortReason, Detail, Fault, RulesFailure};
@@ -105,6 +106,7 @@ pub use outage::Outage;
 pub use player::Faults;
 pub use received::{BUFFERS, Field, Lost, Received, RefusedLine};
 pub use setup::{Header, Leg, SeatHeader, Setup, Wants, check_policy};
+pub use totals::InfoTotals;
 
 #[cfg(test)]
 mod tests;

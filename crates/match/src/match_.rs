@@ -17,6 +17,7 @@ use crate::playing::Playing;
 use crate::received::RefusedLine;
 use crate::setup::Setup;
 use crate::starting::Starting;
+use crate::totals::InfoTotals;
 
 /// A match, from `start` to its end.
 ///
@@ -241,6 +242,11 @@ impl Match {
     /// The faults of a seat so far.
     pub fn faults(&self, seat: Seat) -> Faults {
         self.common.players[seat.index()].faults
+    }
+
+    /// What the bot of a seat has reported in `info` so far.
+    pub fn totals(&self, seat: Seat) -> InfoTotals {
+        self.common.players[seat.index()].totals
     }
 
     /// The number of moves so far, including the referee's moves for faulty seats.

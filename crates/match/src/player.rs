@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::detail::Fault;
 use crate::received::{Received, RefusedLine};
+use crate::totals::InfoTotals;
 
 /// Fault counts by code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,6 +127,7 @@ pub(super) struct Player {
     /// What arrived in place of the awaited message, when its time is up.
     pub(super) received: Option<Received>,
     pub(super) faults: Faults,
+    pub(super) totals: InfoTotals,
 }
 
 /// Initial capacity of an outbox, in bytes, about the size of a request.
@@ -151,6 +153,7 @@ impl Player {
             refused: None,
             received: None,
             faults: Faults::default(),
+            totals: InfoTotals::default(),
         }
     }
 

@@ -366,7 +366,7 @@ impl Playing {
             if wants.view {
                 line.with(key!("view"), |out| table.write_view(decision, seat, out));
             }
-            if wants.legal && table.lists(decision, seat) {
+            if wants.legal && !setup.header.hides_legal(seat) && table.lists(decision, seat) {
                 line.with(key!("legal"), |out| table.write_legal(decision, seat, out));
             }
         }

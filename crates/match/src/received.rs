@@ -89,6 +89,7 @@ pub enum Field {
     Name,
     Version,
     Author,
+    Details,
     Token,
     Games,
     Slots,
@@ -108,6 +109,13 @@ impl fmt::Display for Field {
             }
             Field::Version => write!(f, "`version` is a string of at most {} characters", limits::ABOUT),
             Field::Author => write!(f, "`author` is a string of at most {} characters", limits::ABOUT),
+            Field::Details => write!(
+                f,
+                "`details` are at most {} strings of at most {} characters, with names of 1 to {}",
+                limits::DETAILS,
+                limits::ABOUT,
+                limits::NAME
+            ),
             Field::Token => f.write_str("`token` is a string"),
             Field::Games => f.write_str("`games` is a list of strings"),
             Field::Slots => f.write_str("`slots` is an integer"),

@@ -86,6 +86,9 @@ pub struct SeatHeader {
     /// Its own clock, if different from the clock of the match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+    /// Whether its requests come without the list of legal moves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hide_legal: bool,
     /// Information about the bot, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bot: Option<Box<RawValue>>,
@@ -98,6 +101,11 @@ impl Header {
     /// The clock of a seat; `None`: no time limit.
     pub fn clock_of(&self, seat: Seat) -> Option<Clock> {
         self.seats[seat.index()].clock.or(self.clock)
+    }
+
+    /// Whether the list of legal moves is hidden from a seat.
+    pub(crate) fn hides_legal(&self, seat: Seat) -> bool {
+        self.seats[seat.index()].hide_legal
     }
 
     /// The seating described by the seats' teams; `None` if they form no valid seating.

@@ -253,7 +253,7 @@ pub(super) fn write_start(common: &mut Common, seat: Seat, resumed: bool) {
         deal: matches!(common.setup.leg, Leg::Only | Leg::Open).then(|| header.deal.clone()),
         commitment: header.commitment.clone(),
         nonce: header.nonce,
-        unlisted: !common.table.meta().lists_moves,
+        unlisted: !common.table.meta().lists_moves || header.hides_legal(seat),
         resumed,
     });
     json::write_line(&mut common.players[seat.index()].outbox, &start);

@@ -18,6 +18,7 @@
 //! assert!(text.contains("deep"), "{text}");
 //! ```
 
+mod answers;
 mod evidence;
 mod github;
 mod interval;
@@ -37,6 +38,7 @@ mod tested_bot;
 pub mod tournament;
 mod words;
 
+pub use answers::cost;
 pub use evidence::evidence_lines;
 pub use interval::{Population, interval, origin, percent_interval};
 pub use junit::{JunitStep, StepStatus, junit};
@@ -48,6 +50,6 @@ pub use regression::{
 pub use ruling::{PublicRuling, RulingOnMatch, RulingsByMatch};
 pub use scoresheet::Scoresheet;
 pub use summary::{BotSummary, Comparison, RunSummary, SetReport};
-pub use table::{difference_lines, result_line, sets_line, summary_table, table};
+pub use table::{answers_tables, difference_lines, result_line, sets_line, summary_table, table};
 pub use tested_bot::TestedBot;
 pub use words::{ToldMatch, ending_in_words, fault_code_in_words, fault_in_words};

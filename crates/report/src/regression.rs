@@ -9,7 +9,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use referee_bots::sandbox::Sandbox;
 use referee_game::counted;
-use referee_match::Faults;
+use referee_match::{Faults, InfoTotals};
 use referee_protocol::referee::Clock;
 use referee_results::{Crash, FirstFaults};
 use referee_stats::estimates::{Basis, Estimates};
@@ -18,6 +18,7 @@ use referee_stats::regression::{Alike, PossibleScores, Regression, Shard, Tally,
 use referee_stats::sprt::{EloModel, Sprt, TestState};
 use serde::Serialize;
 
+use crate::answers;
 use crate::evidence::evidence_lines;
 use crate::github::{annotation, escaped};
 use crate::interval::{Population, interval, origin, percent_interval};
@@ -86,6 +87,8 @@ pub struct RegressionSetting {
     pub clock: Option<Clock>,
     /// The sandbox of the bots; `None` if they connect.
     pub sandbox: Option<Sandbox>,
+    /// The sums of what `new` and `base` reported in `info`, in all matches.
+    pub totals: [InfoTotals; 2],
     /// The run seed.
     pub seed: String,
     /// How long the matches took, of all parts and shards of the run together.
@@ -165,6 +168,9 @@ pub struct RegressionReport {
     fault_rate: Estimate,
     max_fault_rate: f64,
     faults: FaultsOfBoth,
+    /// The sums of what `new` and `base` reported in `info`, in all matches; omitted if that is nothing.
+    #[serde(skip_serializing_if = "InfoTotals::are_empty")]
+    totals: [InfoTotals; 2],
     /// The record of the match in which the new version crashed; omitted if it did not, or no record was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     crash_record: Option<PathBuf>,
@@ -202,7 +208,7 @@ impl RegressionReport {
         findings: RegressionFindings<'_>,
         first_faults: &FirstFaults,
     ) -> RegressionReport {
-        let RegressionSetting { game, new, base, changed, versions, clock, sandbox, seed, duration } =
+        let RegressionSetting { game, new, base, changed, versions, clock, sandbox, totals, seed, duration } =
             setting;
         let RegressionFindings { regression, faults: &[of_new, of_base], crash, .. } = findings;
         let (terms, tally) = (regression.terms(), regression.tally());
@@ -254,6 +260,7 @@ impl RegressionReport {
             fault_rate: tally.fault_rate(),
             max_fault_rate: terms.max_fault_rate,
             faults: FaultsOfBoth { new: of_new, base: of_base },
+            totals,
             crash_record: crash.and_then(|crash| crash.record.clone()),
             sandbox,
             seed,
@@ -361,6 +368,10 @@ impl RegressionReport {
                 }
             };
             rows.push((who, text));
+        }
+        let reported = [("reports of new", &self.faults.new), ("reports of base", &self.faults.base)];
+        for ((who, codes), totals) in reported.into_iter().zip(&self.totals) {
+            rows.extend(answers::in_words(codes, totals).map(|text| (who, text)));
         }
         if let Some(record) = &self.crash_record {
             rows.push(("record of the crash", record.display().to_string()));

@@ -1,7 +1,7 @@
 //! Results of runs in the format of `--json`.
 
 use referee_bots::sandbox::Sandbox;
-use referee_match::Faults;
+use referee_match::{Faults, InfoTotals};
 use referee_results::FirstFaults;
 use referee_stats::Wdl;
 use referee_stats::amounts::MeanAmount;
@@ -50,6 +50,9 @@ pub struct BotSummary {
     pub sets: Option<Wdl>,
     /// Code -> count. A lost process or connection counts once, however many matches it played.
     pub faults: Faults,
+    /// The sums of what it reported in `info`, over all attempts; omitted if that is nothing.
+    #[serde(skip_serializing_if = "InfoTotals::is_empty")]
+    pub totals: InfoTotals,
     /// Processor time, in milliseconds.
     pub cpu_ms: u64,
     /// Its sandbox; omitted for a bot that connects.

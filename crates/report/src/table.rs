@@ -11,8 +11,9 @@ use referee_protocol::words::EndedBy;
 use referee_results::FinishedMatch;
 use referee_stats::Cause;
 
-use crate::RunSummary;
+use crate::answers::{ANSWERS, USAGE, answers, usage};
 use crate::interval::{interval, origin};
+use crate::summary::{BotSummary, RunSummary};
 use crate::words::{amounts_in_words, ending_in_words, mean_amount};
 
 /// A plain table with control characters escaped: a line of headings, then the rows. The columns from `numbers` on
@@ -54,6 +55,22 @@ pub fn summary_table(summary: &RunSummary) -> Table {
         row
     });
     table(&headings, rows.collect(), 1..headings.len() - 1)
+}
+
+/// The answers and the usage that bots reported in `info`; none if none did.
+pub fn answers_tables(summary: &RunSummary) -> Vec<Table> {
+    let reported: Vec<_> = summary.bots.iter().filter(|bot| !bot.totals.is_empty()).collect();
+    if reported.is_empty() {
+        return Vec::new();
+    }
+    let rows = |cells: fn(&BotSummary) -> Vec<String>| {
+        reported.iter().map(|bot| [vec![bot.bot.clone()], cells(bot)].concat()).collect()
+    };
+    let headings = |own: &[&'static str]| [&["bot"], own].concat();
+    vec![
+        table(&headings(&ANSWERS), rows(|bot| answers(&bot.faults, &bot.totals)), 1..ANSWERS.len()),
+        table(&headings(&USAGE), rows(|bot| usage(&bot.totals)), 1..USAGE.len() + 1),
+    ]
 }
 
 /// The mirrored sets of a run, in one line.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use referee_game::{Seat, Seating};
 use referee_match::record::{Difference, RecordSummary};
-use referee_match::{AbortReason, Ending, Faults, Match};
+use referee_match::{AbortReason, Ending, Faults, InfoTotals, Match};
 use referee_protocol::words::FaultCode;
 use referee_stats::sample::SetMoves;
 use referee_stats::schedule::MatchId;
@@ -34,6 +34,8 @@ pub struct FinishedMatch {
     pub is_void: bool,
     /// By seat.
     pub faults: Vec<Faults>,
+    /// By seat: what the bot reported in `info`.
+    pub totals: Vec<InfoTotals>,
     /// Faults that other matches list too, because they shared a process or connection.
     pub shared_faults: Vec<SharedFault>,
     /// The causes of the faults.
@@ -87,6 +89,7 @@ impl FinishedMatch {
             cause,
             is_void: cause.is_some_and(|cause| cause.is_void(attempt)),
             faults: setup.seating.all().iter().map(|seat| play.faults(seat)).collect(),
+            totals: setup.seating.all().iter().map(|seat| play.totals(seat)).collect(),
             shared_faults: Vec::new(),
             evidence: Vec::new(),
             moves: Some(moves_of_match(play)),
@@ -118,6 +121,7 @@ impl FinishedMatch {
             cause: None,
             is_void: false,
             faults: vec![Faults::default(); seating.seats()],
+            totals: vec![InfoTotals::default(); seating.seats()],
             shared_faults: Vec::new(),
             evidence: Vec::new(),
             moves: None,

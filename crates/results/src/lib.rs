@@ -21,7 +21,7 @@
 //! let seating = rules.meta().seatings[0];
 //! let table = rules.open(&rules.default_options(), seating).unwrap();
 //! let (seed, salt) = (Seed([1; 32]), [2; 32]);
-//! let seat = |team| SeatHeader { name: format!("bot{team}"), team, ready_ms: 5000, clock: None, bot: None };
+//! let seat = |team| SeatHeader { name: format!("bot{team}"), team, ready_ms: 5000, clock: None, hide_legal: false, bot: None };
 //! let header = Header {
 //!     format: Header::FORMAT,
 //!     referee: "example".to_owned(),

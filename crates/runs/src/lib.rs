@@ -38,6 +38,7 @@
 //! # }
 //! ```
 
+mod budget;
 pub mod config;
 #[cfg(feature = "http")]
 pub mod league;

@@ -5,6 +5,9 @@ use serde::Serialize;
 /// The maximum number of attempts at a match without a result: the cause may recur.
 const ATTEMPTS: u32 = 3;
 
+/// The same for an outage, which may last: ten in a row end a run, so that three runs that end so cost no result.
+const ATTEMPTS_IN_OUTAGES: u32 = 30;
+
 /// Why a match was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,7 +49,8 @@ impl Cause {
         match self {
             Cause::Interrupted => false,
             Cause::NoBots | Cause::RulesFailed => true,
-            Cause::Paused | Cause::NoOpening | Cause::Unavailable => attempt >= ATTEMPTS,
+            Cause::Paused | Cause::NoOpening => attempt >= ATTEMPTS,
+            Cause::Unavailable => attempt >= ATTEMPTS_IN_OUTAGES,
         }
     }
 }
@@ -67,6 +71,7 @@ mod tests {
         let voids = |cause: Cause| [1, 2, 3, 4].map(|attempt| cause.is_void(attempt));
         assert_eq!(voids(Cause::Paused), [false, false, true, true]);
         assert_eq!(voids(Cause::NoOpening), [false, false, true, true]);
+        assert_eq!([10, 29, 30].map(|attempt| Cause::Unavailable.is_void(attempt)), [false, false, true]);
         assert_eq!(voids(Cause::NoBots), [true; 4]);
         assert_eq!(voids(Cause::Interrupted), [false; 4]);
     }

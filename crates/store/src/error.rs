@@ -41,7 +41,7 @@ pub enum StoreError {
     NotJson(#[from] serde_json::Error),
     /// The row of a match is damaged.
     #[error(transparent)]
-    Match(#[from] BadRow),
+    Match(Box<BadRow>),
     #[error("{place}: {defect}")]
     Row {
         /// The database, or its path, the table and the row.
@@ -49,6 +49,12 @@ pub enum StoreError {
         /// What is wrong with it.
         defect: ValueDefect,
     },
+}
+
+impl From<BadRow> for StoreError {
+    fn from(row: BadRow) -> StoreError {
+        StoreError::Match(Box::new(row))
+    }
 }
 
 /// What is wrong with a row that is not a match.

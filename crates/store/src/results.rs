@@ -29,7 +29,7 @@ use crate::rulings::{
 
 pub(super) const SCHEMA: Schema = Schema {
     name: "results",
-    version: 10,
+    version: 11,
     tables: &[include_str!("schema.sql"), include_str!("rulings.sql"), REQUESTS],
 };
 

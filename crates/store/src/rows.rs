@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::SystemTime;
 
 use referee_game::{MAX_SEATS, Seat, SeatSet, Seating};
-use referee_match::{Ending, Faults};
+use referee_match::{Ending, Faults, InfoTotals};
 use referee_protocol::words::EndedBy;
 use referee_results::FinishedMatch;
 use referee_stats::sample::MatchMoves;
@@ -67,6 +67,8 @@ pub struct MatchRow {
     pub amounts: Option<Vec<f64>>,
     /// By seat: code -> count.
     pub faults: Vec<Faults>,
+    /// By seat: what the bot reported in `info`. May be empty if no bot reported anything.
+    pub totals: Vec<InfoTotals>,
     /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -111,6 +113,7 @@ impl MatchRow {
         FinishedMatch {
             is_void: self.ended_by == VOID,
             faults: self.faults,
+            totals: self.totals,
             decisions: self.decisions,
             duration_us: self.duration_us,
             lag_ms: self.lag_ms,
@@ -217,7 +220,7 @@ columns!(pub(crate) result: number, attempt, set, lineup, ranks, faulted, forfei
 
 columns!(
     pub(crate) column:
-    number, attempt, set, lineup, ranks, faulted, forfeited, ended_by, reason, amounts, opening, moves, scores, faults,
+    number, attempt, set, lineup, ranks, faulted, forfeited, ended_by, reason, amounts, opening, moves, scores, faults, totals,
     decisions, duration_us, lag_ms, cpu_ms, record, seal, began_at, worker,
 );
 
@@ -260,7 +263,7 @@ pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<
     })?;
     let began_at = row.began_at.filter(|&at| at >= SystemTime::UNIX_EPOCH);
     let sql = "INSERT INTO details VALUES (:number, :attempt, :scores, :faults, :decisions, :duration_us, :lag_ms, :cpu_ms, \
-               :record, :seal, :began_at, :worker)";
+               :record, :seal, :began_at, :worker, :totals)";
     db.prepare_cached(sql)?.execute(named_params! {
         ":number": number,
         ":attempt": attempt,
@@ -274,6 +277,7 @@ pub(super) fn insert_match(db: &Connection, row: &MatchRow) -> rusqlite::Result<
         ":seal": row.seal,
         ":began_at": began_at.map(|at| humantime::format_rfc3339_seconds(at).to_string()),
         ":worker": row.worker,
+        ":totals": (!InfoTotals::are_empty(&row.totals)).then(|| json(&row.totals)),
     })?;
     if row.ranks.is_none() {
         count_interruptions(db, row.lineup.iter().map(|&entrant| entrant.into()))?;
@@ -410,6 +414,7 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
         scores: None,
         amounts: columns.list(column::amounts)?,
         faults: Vec::new(),
+        totals: Vec::new(),
         decisions: 0,
         duration_us: 0,
         lag_ms: 0,
@@ -426,6 +431,7 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
     }
     read.scores = columns.list(column::scores)?;
     read.faults = columns.full_list(column::faults)?;
+    read.totals = columns.list(column::totals)?.unwrap_or_default();
     read.decisions = columns.get(column::decisions)?;
     read.duration_us = columns.count(column::duration_us)?;
     read.lag_ms = columns.count(column::lag_ms)?;

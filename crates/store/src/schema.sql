@@ -59,5 +59,6 @@ CREATE TABLE details (
     seal TEXT,                               -- SHA-256 of that file without its last line, as in its seal
     began_at TEXT,                           -- when it began, in UTC: 2026-11-22T18:30:05Z
     worker TEXT,                             -- the worker that played it; null: the process of the tournament
+    totals TEXT,                             -- JSON, by seat: name -> sum of what the bot reported in `info`; null if nothing
     PRIMARY KEY (number, attempt)
 ) STRICT, WITHOUT ROWID;

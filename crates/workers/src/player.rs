@@ -302,6 +302,7 @@ impl UnitPlayer {
                     source: Arc::new(command),
                     clock_factor: bot.clock_factor,
                     is_fresh: bot.is_fresh,
+                    hide_legal: bot.hide_legal,
                     files,
                 }));
             }

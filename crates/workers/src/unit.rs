@@ -190,12 +190,15 @@ pub struct UnitBot {
     pub clock_factor: f64,
     /// Whether it is restarted for every match.
     pub is_fresh: bool,
+    /// Whether its requests come without the list of legal moves.
+    #[serde(default)]
+    pub hide_legal: bool,
 }
 
 impl UnitBot {
     /// A bot whose files are in this place on the machines of workers; `None` if it connects by itself.
     pub fn new(spec: &BotSpec, place: Place) -> Option<UnitBot> {
-        let BotSpec { name, is_named_by_hello: _, source, clock_factor, is_fresh, files } = spec;
+        let BotSpec { name, is_named_by_hello: _, source, clock_factor, is_fresh, hide_legal, files } = spec;
         let command = source.command()?;
         Some(UnitBot {
             name: name.clone(),
@@ -206,6 +209,7 @@ impl UnitBot {
             sandbox: command.sandbox.clone(),
             clock_factor: *clock_factor,
             is_fresh: *is_fresh,
+            hide_legal: *hide_legal,
         })
     }
 

@@ -210,7 +210,8 @@ fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Arc<Header
     let seats = bots.iter().map(|&bot| {
         let bot = &unit.bots[bot];
         let clock = unit.terms.clock.and_then(|clock| bot.clock(clock));
-        PlannedSeat { clock, ..PlannedSeat::new(bot.name.clone(), unit.terms.first_ready_ms) }
+        let hide_legal = bot.hide_legal;
+        PlannedSeat { clock, hide_legal, ..PlannedSeat::new(bot.name.clone(), unit.terms.first_ready_ms) }
     });
     let plan = MatchPlan {
         id: id.clone(),

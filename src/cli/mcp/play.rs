@@ -49,7 +49,7 @@ pub(super) fn run(options: SeatOptions, bot: Option<PathBuf>, catalog: &Catalog)
         };
     }
     let mut result = None;
-    let PlayResult { summary, stopped } = with_bots(|| {
+    let PlayResult { summary, stopped, .. } = with_bots(|| {
         let on_event = |step: PlayEvent<'_>| {
             if let PlayEvent::Ended(finished) = step {
                 result = Some((result_line(finished, rules.meta()), finished.record.clone()));

@@ -183,7 +183,7 @@ pub(in crate::cli) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure
         ..MatchRunner::new(Run { seed, terms }, rules, seating, bots, launch()?)
     };
     let matches = args.tries.unwrap_or(args.number.saturating_mul(100));
-    let play = Play { runner, matches, openings, mirror: None, trust_bots: false };
+    let play = Play { runner, matches, openings, mirror: None, trust_bots: false, max_cost: None };
     let mut book = Book {
         rules,
         seating,

@@ -11,6 +11,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::json;
+use crate::referee::InfoTotals;
 use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use crate::results::FirstFaults;
 use crate::runs::regression::ResultLine;
@@ -91,6 +92,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let changed = changed_bots(read.iter().flat_map(|contents| &contents.setups));
     let played_by = read.iter().flat_map(|contents| contents.played_by.clone()).collect();
     let duration = read.iter().map(|contents| contents.played).sum();
+    let mut totals = <[InfoTotals; 2]>::default();
+    for contents in &read {
+        totals.iter_mut().zip(&contents.totals).for_each(|(sums, more)| sums.merge(more));
+    }
     let kept: Vec<ResultLine> = read.into_iter().flat_map(|contents| contents.kept).collect();
     let (_, running) = setup.begin(catalog, &kept, true)?;
     let outcome = match running.regression.verdict() {
@@ -109,7 +114,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         crash.add_to(&mut first_faults);
     }
     let versions = running.versions(&played_by);
-    let setting = RegressionSetting { changed, versions, duration, ..setup.setting() };
+    let setting = RegressionSetting { changed, versions, duration, totals, ..setup.setting() };
     let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
     let mut out = TolerantStdout::new();
     let text = if args.json { json::text(&report) } else { report.text() };

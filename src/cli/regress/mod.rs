@@ -17,7 +17,7 @@ use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::luck::LuckOptions;
 use crate::cli::openings::{OpeningOptions, read_openings, with_flags};
-use crate::cli::options::{GameOptions, HypothesisOptions, LaneOptions, MatchOptions};
+use crate::cli::options::{GameOptions, HideOptions, HypothesisOptions, LaneOptions, MatchOptions};
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, Words};
 use crate::cli::sandbox::SandboxOptions;
@@ -30,7 +30,7 @@ use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::{RegressionOutcome, RegressionReport, interval, origin};
 use crate::runner::{EndedMatch, MatchRunner, Openings, RunEvent, deal_leaks_information};
-use crate::runs::config::{Milliseconds, OpeningSource, parse_seed};
+use crate::runs::config::{Dollars, Milliseconds, OpeningSource, parse_seed};
 use crate::runs::play::check_fresh;
 use crate::runs::regression::RegressionSet;
 use crate::runs::regression::{
@@ -146,6 +146,8 @@ struct RunArgs {
     options: GameOptions,
     #[command(flatten)]
     terms: MatchOptions,
+    #[command(flatten)]
+    hidden: HideOptions,
     /// One JSON object per line during the run: each match, each set with its LLR, then the verdict
     #[arg(long)]
     json: bool,
@@ -244,6 +246,10 @@ struct TestOptions {
     /// Continue when the new version crashes: it loses the match, and the crash counts as a fault
     #[arg(long)]
     recover: bool,
+    /// Stop once the matches have cost so many US dollars, with those of earlier parts, as the bots report it in `info`:
+    /// undecided. A match counts when it has ended. With --results, --resume and a larger limit continues the run
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<Dollars>,
     /// Stop after this time without a verdict: undecided. With --results, --resume continues the run
     #[arg(long, value_name = "TIME", value_name = "TIME")]
     max_time: Option<Milliseconds>,
@@ -282,7 +288,10 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let are_named = !args.new_files.is_empty() && !args.base_files.is_empty();
     let same_version =
         args.test.fixed.is_none() && is_same_version([&*bots[0], &*bots[1]], [&new, &base], are_named);
+    let hidden = args.hidden.of(2)?;
+    let hide_legal = [hidden[0], hidden[1]];
     let mut setup = RegressionSetup {
+        hide_legal,
         format: RegressionSetup::FORMAT,
         game: rules.meta().id.to_owned(),
         rules_version: rules.meta().rules_version,
@@ -343,11 +352,13 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let listen = args.listen.listen(&bots)?;
     let names = ["new", "base"].map(|name| Some(name.to_owned()));
     let mut entrants = BotSpec::named(bots.into_iter().zip(names).collect(), HashSet::new());
-    for entrant in &mut entrants {
+    for (entrant, hide_legal) in entrants.iter_mut().zip(hide_legal) {
+        entrant.hide_legal = hide_legal;
         entrant.is_fresh = is_fresh;
     }
     args.luck.check(rules.meta(), args.terms.has_records())?;
     let mut regression = PreparedRegression::new(setup, earlier, catalog)?;
+    regression.max_cost = args.test.max_cost;
     regression.max_time = args.test.max_time.map(Milliseconds::duration);
     // Opened after validation, so that a rejected command line creates no files.
     let reports = args.reports.open()?;

@@ -154,7 +154,18 @@ const TABLES: [(&str, &[&str]); 4] = [
     ),
     (
         "details",
-        &["number", "attempt", "scores", "faults", "decisions", "duration_us", "lag_ms", "cpu_ms", "record"],
+        &[
+            "number",
+            "attempt",
+            "scores",
+            "faults",
+            "decisions",
+            "duration_us",
+            "lag_ms",
+            "cpu_ms",
+            "record",
+            "totals",
+        ],
     ),
 ];
 

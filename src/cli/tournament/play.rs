@@ -27,7 +27,7 @@ use crate::report::evidence_lines;
 use crate::report::page::PublicUrl;
 use crate::results::FirstFaults;
 use crate::runner::{EndedMatch, LiveSchedule, NoShow, RunEvent, TournamentScheduler};
-use crate::runs::config::KnownGames;
+use crate::runs::config::{Dollars, KnownGames};
 use crate::runs::tournament::{Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
 use crate::runs::workers::OpenedWorkers;
 use crate::stats::Entrant;
@@ -75,6 +75,10 @@ pub(in crate::cli) struct PlayOptions {
     /// The URL under which these pages are published, see `report --site-url`
     #[arg(long, value_name = "URL", requires = "site")]
     site_url: Option<PublicUrl>,
+    /// Interrupt the tournament once its matches have cost so many US dollars, with those before a resumption, as the bots
+    /// report it in `info`; a match counts when it has ended [default: `max_cost` of the tournament file]
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<Dollars>,
     #[command(flatten)]
     watch: WatchArgs,
     #[command(flatten)]
@@ -130,7 +134,8 @@ pub(super) fn resume(args: &ResumeArgs, games: &KnownGames) -> Result<Exit, Fail
     play(tournament, &args.options)
 }
 
-fn play(tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> {
+fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failure> {
+    tournament.max_cost = options.max_cost;
     let config = &tournament.config;
     let (path, games, info) = (tournament.folder.path.clone(), tournament.games.clone(), config.publish.info);
     let watch = options.watch.open(tournament.prepared.rules.meta(), games.catalog(), info)?;
@@ -318,10 +323,13 @@ impl TournamentPrinter<'_> {
             }
         }
         if end.is_interrupted {
-            stderr_line(format_args!(
-                "interrupted: `referee tournament resume {}` continues",
-                path.display()
-            ));
+            let path = path.display();
+            stderr_line(match &end.over_budget {
+                Some(why) => format!(
+                    "interrupted: {why}: `referee tournament resume {path} --max-cost DOLLARS` continues"
+                ),
+                None => format!("interrupted: `referee tournament resume {path}` continues"),
+            });
             return Ok(Exit::Interrupted);
         }
         if !end.given_up.is_empty() {

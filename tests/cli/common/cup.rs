@@ -58,6 +58,7 @@ pub(crate) fn row(number: u32, lineup: [u16; 2], ranks: [u8; 2]) -> MatchRow {
         reason: "no_pieces".to_owned(),
         scores: Some(ranks.map(|rank| f64::from(2 - rank)).to_vec()),
         faults: vec![Faults::default(); 2],
+        totals: Vec::new(),
         decisions: 40,
         duration_us: 1_500_000,
         lag_ms: 0,

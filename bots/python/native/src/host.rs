@@ -126,6 +126,7 @@ impl Host {
             team: seating.side(seat) as u8,
             ready_ms: 0,
             clock: None,
+            hide_legal: false,
             bot: None,
         };
         let header = Header {

@@ -1,5 +1,7 @@
 //! The `hello` of a bot.
 
+use std::collections::BTreeMap;
+
 use referee_game::name::check_hello_name;
 use referee_match::{Detail, Field, RefusedLine, Wants};
 use referee_protocol::bot;
@@ -13,6 +15,8 @@ pub struct BotHello {
     pub name: String,
     pub version: Option<String>,
     pub author: Option<String>,
+    /// What identifies how it plays.
+    pub details: BTreeMap<String, String>,
     /// The games that it plays; `None`: any.
     pub games: Option<Vec<String>>,
     /// The maximum number of concurrent matches.
@@ -55,6 +59,12 @@ impl BotHello {
                 return invalid(field, field.to_string());
             }
         }
+        let is_detail = |(name, text): (&String, &String)| {
+            (1..=limits::NAME).contains(&name.chars().count()) && text.chars().count() <= limits::ABOUT
+        };
+        if hello.details.len() > limits::DETAILS || !hello.details.iter().all(is_detail) {
+            return invalid(Field::Details, Field::Details.to_string());
+        }
         let fits = |id: &String| (1..=limits::RECONNECT_ID).contains(&id.chars().count());
         if hello.reconnect.as_ref().is_some_and(|id| !fits(id)) {
             let message =
@@ -68,6 +78,7 @@ impl BotHello {
             name: hello.name,
             version: hello.version,
             author: hello.author,
+            details: hello.details,
             games: hello.games,
         })
     }

@@ -126,11 +126,14 @@ fn read_strictly<'a>(
 fn flaw(hello: &str) -> Option<Field> {
     type Fits = fn(&serde_json::Value) -> bool;
     let strings: Fits = |value| value.as_array().is_some_and(|list| list.iter().all(|item| item.is_string()));
-    let fields: [(Field, &str, Fits); 9] = [
+    let fields: [(Field, &str, Fits); 10] = [
         (Field::Protocol, "protocol", |value| value.is_u64()),
         (Field::Name, "name", |value| value.is_string()),
         (Field::Version, "version", |value| value.is_string()),
         (Field::Author, "author", |value| value.is_string()),
+        (Field::Details, "details", |value| {
+            value.as_object().is_some_and(|details| details.values().all(|text| text.is_string()))
+        }),
         (Field::Token, "token", |value| value.is_string()),
         (Field::Games, "games", strings),
         (Field::Slots, "slots", |value| value.is_u64()),

@@ -164,6 +164,8 @@ pub struct PlannedSeat {
     pub ready_ms: u64,
     /// Its clock, if that is not the one of the terms.
     pub clock: Option<Clock>,
+    /// Whether its requests come without the list of legal moves.
+    pub hide_legal: bool,
     /// A description of the bot, for people.
     pub bot: Option<Box<RawValue>>,
     /// The optional messages that it wants.
@@ -173,7 +175,7 @@ pub struct PlannedSeat {
 impl PlannedSeat {
     /// A seat under the terms of the run, which wants all messages.
     pub fn new(name: String, ready_ms: u64) -> PlannedSeat {
-        PlannedSeat { name, ready_ms, clock: None, bot: None, wants: Wants::default() }
+        PlannedSeat { name, ready_ms, clock: None, hide_legal: false, bot: None, wants: Wants::default() }
     }
 }
 
@@ -191,8 +193,8 @@ impl Run {
         let salt = plan.salt.unwrap_or_else(|| self.seed.salt(&plan.id));
         let side = |seat: usize| plan.seating.side(referee_game::Seat(seat as u8)) as u8;
         let seats = plan.seats.into_iter().enumerate().map(|(seat, planned)| {
-            let PlannedSeat { name, ready_ms, clock, bot, wants } = planned;
-            (SeatHeader { name, team: side(seat), ready_ms, clock, bot }, wants)
+            let PlannedSeat { name, ready_ms, clock, hide_legal, bot, wants } = planned;
+            (SeatHeader { name, team: side(seat), ready_ms, clock, hide_legal, bot }, wants)
         });
         let (seats, wants) = seats.unzip();
         let header = Header {

@@ -360,6 +360,7 @@ impl HostServer {
             name: if seating.seats() == 1 { name.to_owned() } else { format!("{name}-{}", seat + 1) },
             ready_ms: terms.ready_ms(!self.lane.has_played(self.session)),
             clock: None,
+            hide_legal: false,
             bot: None,
             wants,
         });

@@ -47,6 +47,8 @@ pub struct BotSpec {
     pub clock_factor: f64,
     /// Whether it is restarted for every match.
     pub is_fresh: bool,
+    /// Whether its requests come without the list of legal moves.
+    pub hide_legal: bool,
     /// Path and SHA-256 of its program and scripts.
     pub files: Vec<(String, String)>,
 }
@@ -87,6 +89,9 @@ struct InHeader<'a> {
     version: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<&'a str>,
+    /// What it says of itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a BTreeMap<String, String>>,
 }
 
 impl BotSpec {
@@ -105,7 +110,15 @@ impl BotSpec {
         let named = sources.into_iter().map(|(source, given)| {
             let files = source.fingerprints();
             let name = given.unwrap_or_else(|| not_taken(source.label(), &mut taken));
-            BotSpec { name, is_named_by_hello: false, source, clock_factor: 1.0, is_fresh: false, files }
+            BotSpec {
+                name,
+                is_named_by_hello: false,
+                source,
+                clock_factor: 1.0,
+                is_fresh: false,
+                hide_legal: false,
+                files,
+            }
         });
         named.collect()
     }
@@ -179,6 +192,7 @@ impl BotSpec {
             name: hello.map_or("", |hello| &hello.name),
             version: hello.and_then(|hello| hello.version.as_deref()),
             author: hello.and_then(|hello| hello.author.as_deref()),
+            details: hello.map(|hello| &hello.details).filter(|details| !details.is_empty()),
         };
         to_raw_value(&in_header).ok()
     }

@@ -13,7 +13,7 @@ use crate::record::line::{BotLine, read_header, read_seal};
 use crate::record::{BadLine, Difference, DifferenceKind, RecordEntry, RecordLine, Seal, add_bots, digest};
 
 /// What of a bot its seat in the first line shows to the world.
-const OPEN: [&str; 2] = ["name", "version"];
+const OPEN: [&str; 3] = ["name", "version", "details"];
 /// Parameters of details that are free text: they may quote what a bot wrote, and name files of the machine.
 const FREE_TEXTS: [&str; 3] = ["error", "text", "why"];
 

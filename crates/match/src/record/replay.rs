@@ -92,9 +92,13 @@ impl<'a> Replay<'a> {
                 Wants { view: false, legal: false, event: false, push: false, repeat: false, scenes: false };
                 seats
             ];
-        let failure = rules_failure(parts.happened);
-        let replayed = open_match(header, Seed(seed), salt, wants, watched, failure, catalog)
+        let abort = abort_reason(parts.happened);
+        let is_outage = matches!(abort, Some(AbortReason::Unavailable { .. }));
+        let failure = abort.filter(|reason| reason.rules_calls().is_some());
+        let mut replayed = open_match(header, Seed(seed), salt, wants, watched, failure, catalog)
             .map_err(|why| at_line(1, why.into()))?;
+        // Otherwise the answer that reports the outage would be a fault.
+        replayed.trust_outages(is_outage);
         let (rest, last) = (parts.happened, parts.last);
         let unsealed = &record[..record.len() - parts.seal.len() - 1];
         let mut replay = Replay {
@@ -242,12 +246,12 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// The failure of the rules that ended a match, by the lines of its record.
-fn rules_failure(happened: &[u8]) -> Option<AbortReason> {
+/// Why a match was aborted, by the lines of its record.
+fn abort_reason(happened: &[u8]) -> Option<AbortReason> {
     // `result` and `bots` follow it.
     let last = happened.trim_ascii_end().rsplit(|&byte| byte == b'\n').take(3);
     last.filter_map(|text| RecordLine::read(text).ok()).find_map(|line| match line.entry {
-        RecordEntry::Abort { reason } if reason.rules_calls().is_some() => Some(reason),
+        RecordEntry::Abort { reason } => Some(reason),
         _ => None,
     })
 }

@@ -120,6 +120,7 @@ impl RigSetup {
             team: self.seating.side(seat) as u8,
             ready_ms: 5000,
             clock: None,
+            hide_legal: false,
             bot: None,
         });
         let header = Header {

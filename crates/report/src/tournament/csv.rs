@@ -10,7 +10,7 @@ use referee_stats::amounts::MeanAmount;
 use super::{TournamentReport, text};
 
 /// The names of the columns.
-const COLUMNS: [&str; 36] = [
+const COLUMNS: [&str; 37] = [
     "place",
     "entrant",
     "points",
@@ -44,6 +44,7 @@ const COLUMNS: [&str; 36] = [
     "p50_us",
     "p99_us",
     "max_us",
+    "totals",
     "source",
     "game",
     "tournament",
@@ -98,6 +99,7 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
             Some(time) => [time.answers, time.p50_us, time.p99_us, time.max_us].map(|n| n.to_string()),
             None => Default::default(),
         });
+        row.push(serde_json::to_string(&details.totals).unwrap_or_default());
         row.extend([&details.source, &report.standings.game, &report.standings.name].map(String::clone));
         out.extend(line(row)?);
     }

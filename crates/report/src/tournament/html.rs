@@ -407,11 +407,10 @@ pub(crate) fn encounters(report: &TournamentReport, links: &Links<'_>) -> Vec<Se
 
 /// Ratings, faults and time use.
 pub(crate) fn figures(report: &TournamentReport, links: &Links<'_>) -> Vec<Section> {
-    vec![
-        plain(&text::ratings(report), links).with_id("ratings"),
-        faults(report, links),
-        plain(&text::time_use(report), links).with_id("time"),
-    ]
+    let mut sections = vec![plain(&text::ratings(report), links).with_id("ratings"), faults(report, links)];
+    sections.extend(text::reported(report).iter().chain(&text::said(report)).map(|grid| plain(grid, links)));
+    sections.push(plain(&text::time_use(report), links).with_id("time"));
+    sections
 }
 
 /// The conditions of the tournament, with remarks.

@@ -3,7 +3,7 @@
 use std::io;
 
 use referee_game::{MatchTags, Meta, SeatSet, Seating, Sheet, notation};
-use referee_match::Faults;
+use referee_match::{Faults, InfoTotals};
 use referee_results::Roster;
 use referee_stats::MatchResult;
 use referee_stats::schedule::Schedule;
@@ -53,6 +53,9 @@ pub struct ListedMatch {
     pub forfeited: Vec<u8>,
     /// By seat: code -> count.
     pub faults: Vec<Faults>,
+    /// By seat: the sums of what the bot reported in `info`; omitted if no bot reported anything.
+    #[serde(skip_serializing_if = "InfoTotals::are_empty")]
+    pub totals: Vec<InfoTotals>,
     /// The number of moves.
     pub decisions: u32,
     /// From opening to end, in microseconds.
@@ -143,6 +146,7 @@ impl MatchList {
             faulted: seats(row.faulted),
             forfeited: seats(row.forfeited),
             faults: row.faults.clone(),
+            totals: row.totals.clone(),
             decisions: row.decisions,
             duration_us: row.duration_us,
             lag_ms: row.lag_ms,

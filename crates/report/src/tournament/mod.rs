@@ -18,9 +18,10 @@ mod tables;
 mod text;
 mod timing;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use referee_match::Faults;
+use referee_match::{Faults, InfoTotals};
 use referee_results::Roster;
 use serde::Serialize;
 
@@ -125,10 +126,16 @@ pub struct EntrantDetails {
     pub faulty: Vec<String>,
     /// The number of its matches that were cut off.
     pub interruptions: u32,
+    /// The sums of what it reported in `info`, over all attempts; omitted if that is nothing.
+    #[serde(skip_serializing_if = "InfoTotals::is_empty")]
+    pub totals: InfoTotals,
     /// Processor time in milliseconds.
     pub cpu_ms: u64,
     /// Its time use; `None` if none of its answers was read.
     pub time: Option<Timed>,
+    /// What its bots say of themselves in `hello`, each different form once; omitted if that is nothing.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub said: BTreeSet<BTreeMap<String, String>>,
     /// The bots of a team by seat of its side; omitted for a single bot.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub team: Vec<BotDetails>,
@@ -143,6 +150,9 @@ pub struct BotDetails {
     pub faults: Faults,
     /// The first matches in which it made a fault, at most [`FAULTY`].
     pub faulty: Vec<String>,
+    /// As in [`EntrantDetails`].
+    #[serde(skip_serializing_if = "InfoTotals::is_empty")]
+    pub totals: InfoTotals,
     /// Processor time in milliseconds.
     pub cpu_ms: u64,
     /// Its time use; `None` if none of its answers was read.
@@ -157,6 +167,7 @@ pub const FAULTY: usize = 10;
 struct EntrantSums {
     faults: Faults,
     faulty: Vec<String>,
+    totals: InfoTotals,
     cpu_ms: u64,
 }
 
@@ -226,9 +237,9 @@ impl TournamentReport {
             };
             let sum = std::mem::take(&mut sums[index]);
             let of_team = |bot: usize| {
-                let EntrantSums { faults, faulty, cpu_ms } = std::mem::take(&mut bot_sums[bot]);
+                let EntrantSums { faults, faulty, totals, cpu_ms } = std::mem::take(&mut bot_sums[bot]);
                 let name = bots[index][bot - roster.bots(index).start].clone();
-                BotDetails { name, faults, faulty, cpu_ms, time: timing.bots[bot].clone() }
+                BotDetails { name, faults, faulty, totals, cpu_ms, time: timing.bots[bot].clone() }
             };
             let team = roster.bots(index).filter(|_| bots[index].len() > 1).map(of_team).collect();
             EntrantDetails {
@@ -246,8 +257,10 @@ impl TournamentReport {
                 faults: sum.faults,
                 faulty: sum.faulty,
                 interruptions: row.interruptions,
+                totals: sum.totals,
                 cpu_ms: sum.cpu_ms,
                 time: timing.entrants[index].clone(),
+                said: roster.bots(index).flat_map(|bot| timing.said[bot].clone()).collect(),
                 team,
             }
         });
@@ -315,6 +328,7 @@ fn add(sums: &mut [EntrantSums], row: &MatchRow, seated: &[usize]) {
         if is_faulty && sum.faulty.len() < FAULTY && sum.faulty.last() != Some(&id) {
             sum.faulty.push(id);
         }
+        row.totals.get(seat).into_iter().for_each(|totals| sum.totals.merge(totals));
         sum.cpu_ms += row.cpu_ms.get(seat).copied().flatten().unwrap_or(0);
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use referee_stats::Wdl;
 use referee_stats::amounts::MeanAmount;
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{self, Counts, Origin, Strengths};
 use referee_stats::schedule::{Format, MatchId, RankBy, Schedule};
 use referee_stats::standings::{Standings, TieBreak, Withdrawn};
+use referee_stats::{MatchResult, Wdl};
 use referee_store::{EntrantRow, Results, StoreError};
 use serde::Serialize;
 
@@ -103,6 +103,9 @@ pub struct EntrantStanding {
     pub amount: Option<MeanAmount>,
     /// Elo relative to the mean of the field, with its 95% interval.
     pub elo: Estimate,
+    /// The same from the matches that no fault has decided; omitted if a fault has decided none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elo_without_forfeits: Option<Estimate>,
 }
 
 impl EntrantStanding {
@@ -138,8 +141,13 @@ impl StandingsData {
         let table = schedule.standings();
         let moves = db.moves()?;
         let results =
-            schedule.numbered_results().map(|(number, result)| (result, moves.get(&number).copied()));
-        let counts = Counts::with_moves(entrants.len(), results);
+            || schedule.numbered_results().map(|(number, result)| (result, moves.get(&number).copied()));
+        let counts = Counts::with_moves(entrants.len(), results());
+        let is_played = |result: &MatchResult| result.forfeited.is_empty();
+        let played = results().any(|(result, _)| !is_played(result)).then(|| {
+            let played = results().filter(|(result, _)| is_played(result));
+            bradley_terry::fit(&Counts::with_moves(entrants.len(), played))
+        });
         let Origin { copies, distinct_sets, openings, .. } = counts.origin();
         let strengths = bradley_terry::fit(&counts);
         let rows = table.rows.iter().map(|row| EntrantStanding {
@@ -160,6 +168,7 @@ impl StandingsData {
             sonneborn_berger: row.sonneborn_berger,
             amount: row.amount,
             elo: strengths.elo[row.entrant.index()],
+            elo_without_forfeits: played.as_ref().map(|played| played.elo[row.entrant.index()]),
         });
         let attempts = db.counted_attempts()?;
         let story = StoryOf {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use referee_game::counted;
-use referee_match::Faults;
+use referee_match::{Faults, InfoTotals};
 use referee_protocol::words::FaultCode;
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
@@ -14,6 +14,7 @@ use super::{
     BotDetails, Conditions, EntrantDetails, EntrantStanding, HeadToHead, RaceReport, SandboxUse,
     StandingsReport, Timed, TournamentReport, minute, options_in_words,
 };
+use crate::answers::{ANSWERS, ANSWERS_NOTE, USAGE, USAGE_NOTE, answers, usage};
 use crate::interval::{Population, origin, plain_zero};
 use crate::ruling::PublicRuling;
 use crate::words::mean_amount;
@@ -330,9 +331,19 @@ pub(crate) fn standings(report: &StandingsReport) -> Grid {
 
 /// The ratings with their intervals.
 pub(crate) fn ratings(report: &TournamentReport) -> Grid {
+    let has_forfeits =
+        report.standings.entrants.iter().any(|standing| standing.elo_without_forfeits.is_some());
     let rows = report.entrants().map(|(standing, details)| {
-        vec![standing.name.clone(), elo(standing.elo), estimate(details.weng_lin, 2)]
+        let mut row = vec![standing.name.clone(), elo(standing.elo), estimate(details.weng_lin, 2)];
+        if has_forfeits {
+            row.insert(2, standing.elo_without_forfeits.map(elo).unwrap_or_default());
+        }
+        row
     });
+    let mut headings = vec!["entrant", "Elo", "Weng-Lin"];
+    if has_forfeits {
+        headings.insert(2, "Elo without forfeits");
+    }
     let raters = report.ratings.iter().map(|rater| {
         format!(
             "{} by {}, +/- 1.96 of its own deviations, which is no 95% interval",
@@ -341,11 +352,11 @@ pub(crate) fn ratings(report: &TournamentReport) -> Grid {
     });
     let elo =
         "Elo: Bradley-Terry over all results with a normal distribution of strengths that is fitted to the field, \
-               relative to the mean of those who have played"
+               relative to the mean of those who have played; without forfeits: from the matches that no fault has decided"
             .to_owned();
     Grid {
         title: "Ratings: Elo with 95% intervals",
-        headings: ["entrant", "Elo", "Weng-Lin"].map(str::to_owned).to_vec(),
+        headings: headings.into_iter().map(str::to_owned).collect(),
         rows: rows.collect(),
         text: &[0],
         entrants: Some(0),
@@ -502,6 +513,66 @@ pub(crate) fn time_use(report: &TournamentReport) -> Grid {
     }
 }
 
+/// The answers and the usage that bots reported in `info`; none if none did.
+pub(crate) fn reported(report: &TournamentReport) -> Vec<Grid> {
+    if report.details.iter().all(|details| details.totals.is_empty()) {
+        return Vec::new();
+    }
+    let rows = |cells: &dyn Fn(&Faults, &InfoTotals) -> Vec<String>, has_elo: bool| {
+        let rows = report.entrants().flat_map(move |(standing, details)| {
+            let strength = has_elo.then(|| elo(standing.elo));
+            let own = [
+                vec![standing.name.clone()],
+                strength.into_iter().collect(),
+                cells(&details.faults, &details.totals),
+            ];
+            let of_bot = move |bot: &BotDetails| {
+                let name = format!("{}: {}", details.name, bot.name);
+                [vec![name], has_elo.then(String::new).into_iter().collect(), cells(&bot.faults, &bot.totals)]
+                    .concat()
+            };
+            std::iter::once(own.concat()).chain(details.team.iter().map(of_bot)).collect::<Vec<_>>()
+        });
+        rows.collect()
+    };
+    let grid = |title, headings: &[&[&str]], rows, text, note: &str| Grid {
+        title,
+        headings: headings.concat().into_iter().map(str::to_owned).collect(),
+        rows,
+        text,
+        entrants: Some(0),
+        note: note.to_owned(),
+    };
+    let answers_rows = rows(&answers, true);
+    let usage_rows = rows(&|_, totals| usage(totals), false);
+    vec![
+        grid("Answers", &[&["entrant", "Elo"], &ANSWERS], answers_rows, &[0, 9], ANSWERS_NOTE),
+        grid("Usage", &[&["entrant"], &USAGE], usage_rows, &[0], USAGE_NOTE),
+    ]
+}
+
+/// What bots say of themselves in `hello`; `None` if that is nothing.
+pub(crate) fn said(report: &TournamentReport) -> Option<Grid> {
+    let rows: Vec<Vec<String>> = report
+        .details
+        .iter()
+        .flat_map(|details| {
+            details.said.iter().map(|said| {
+                let each: Vec<String> = said.iter().map(|(name, text)| format!("{name}: {text}")).collect();
+                vec![details.name.clone(), each.join(", ")]
+            })
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Grid {
+        title: "Bots",
+        headings: ["entrant", "what it says of itself"].map(str::to_owned).to_vec(),
+        rows,
+        text: &[0, 1],
+        entrants: Some(0),
+        note: "as in `hello`, from the records".to_owned(),
+    })
+}
+
 /// The rounds of a Swiss tournament or a knockout; `None` in other formats.
 pub(crate) fn rounds(report: &TournamentReport) -> Option<Grid> {
     let is_knockout = report.is_knockout();
@@ -587,7 +658,10 @@ pub(crate) fn grids(report: &TournamentReport) -> Vec<Grid> {
         grids.extend(partners(report));
     }
     grids.extend(rounds(report));
-    grids.extend([ratings(report), fault_counts(report), time_use(report), matches(report, LISTED)]);
+    grids.extend([ratings(report), fault_counts(report)]);
+    grids.extend(reported(report));
+    grids.extend(said(report));
+    grids.extend([time_use(report), matches(report, LISTED)]);
     grids.push(conditions(report));
     grids
 }

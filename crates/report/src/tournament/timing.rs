@@ -3,7 +3,7 @@
 //! The time of an answer is `took_us` less the referee's own `lag_us`: the time of the bot itself. A late answer
 //! counts with its time, a missing one with the time until the limit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
@@ -118,7 +118,12 @@ pub struct Timing {
     pub clocks: BTreeMap<usize, String>,
     /// The sandboxes, the strictest first; empty if the referee started no bot.
     pub sandboxes: Vec<SandboxUse>,
+    /// By bot: what it says of itself in `hello`, each different form once, at most 8.
+    pub said: Vec<BTreeSet<BTreeMap<String, String>>>,
 }
+
+/// The maximum number of forms of what a bot says of itself that a report has.
+pub(super) const SAID: usize = 8;
 
 /// The counts of a reader thread.
 struct TimeCounts {
@@ -129,6 +134,7 @@ struct TimeCounts {
     unread: u32,
     clocks: BTreeMap<usize, String>,
     sandboxes: BTreeMap<(Mode, Vec<Layer>), (Sandbox, u64)>,
+    said: Vec<BTreeSet<BTreeMap<String, String>>>,
 }
 
 /// Why the times of a record cannot be counted.
@@ -160,6 +166,8 @@ struct BotInHeader {
     command: Option<IgnoredAny>,
     #[serde(default)]
     sandbox: Sandbox,
+    #[serde(default)]
+    details: BTreeMap<String, String>,
 }
 
 /// With a precision of three digits.
@@ -177,14 +185,24 @@ impl TimeCounts {
             unread: 0,
             clocks: BTreeMap::new(),
             sandboxes: BTreeMap::new(),
+            said: vec![BTreeSet::new(); entrants],
         }
     }
 
-    fn add_header(&mut self, header: &[u8], attempt: usize) {
+    fn add_header(&mut self, header: &[u8], recorded: &RecordFile) {
         let Ok(HeaderFacts { clock, seats }) = serde_json::from_slice(header) else { return };
-        self.clocks.insert(attempt, clock_option(clock));
-        let bots = seats.into_iter().filter_map(|seat| seat.bot);
-        for BotInHeader { sandbox, .. } in bots.filter(|bot| bot.command.is_some()) {
+        self.clocks.insert(recorded.attempt, clock_option(clock));
+        for (seat, &of) in seats.into_iter().zip(&recorded.lineup) {
+            let Some(BotInHeader { command, sandbox, details }) = seat.bot else { continue };
+            if let Some(said) = self.said.get_mut(usize::from(of)).filter(|_| !details.is_empty()) {
+                said.insert(details);
+                while said.len() > SAID {
+                    said.pop_last();
+                }
+            }
+            if command.is_none() {
+                continue;
+            }
             let key = (sandbox.mode(), sandbox.layers().iter().copied().collect());
             self.sandboxes.entry(key).or_insert((sandbox, 0)).1 += 1;
         }
@@ -200,7 +218,7 @@ impl TimeCounts {
             return Err(InvalidRecord::CutOff);
         }
         let header = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        self.add_header(header, recorded.attempt);
+        self.add_header(header, recorded);
         for AnswerTime { seat, took_us, lag_us } in times.answers {
             let bot =
                 recorded.lineup.get(seat.index()).and_then(|&bot| self.think_times.get_mut(usize::from(bot)));
@@ -242,6 +260,12 @@ impl TimeCounts {
         self.rules_restarts.add(other.rules_restarts);
         self.unread += other.unread;
         self.clocks.extend(other.clocks.iter().map(|(attempt, clock)| (*attempt, clock.clone())));
+        for (own, other) in self.said.iter_mut().zip(&other.said) {
+            own.extend(other.iter().cloned());
+            while own.len() > SAID {
+                own.pop_last();
+            }
+        }
         for (key, (sandbox, seats)) in &other.sandboxes {
             self.sandboxes.entry(key.clone()).or_insert_with(|| (sandbox.clone(), 0)).1 += seats;
         }
@@ -279,7 +303,7 @@ impl Timing {
             };
             readers.into_iter().try_for_each(join)
         })?;
-        let TimeCounts { think_times, lag, paused, rules_restarts, unread, clocks, sandboxes } =
+        let TimeCounts { think_times, lag, paused, rules_restarts, unread, clocks, sandboxes, said } =
             all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let timed = |think_times: &Histogram<u64>| {
             (!think_times.is_empty()).then(|| Timed {
@@ -310,7 +334,7 @@ impl Timing {
             in_words: sandbox.to_string(),
         });
         let sandboxes = sandboxes.collect();
-        Ok(Timing { entrants, bots, lag, paused, rules_restarts, unread, clocks, sandboxes })
+        Ok(Timing { entrants, bots, lag, paused, rules_restarts, unread, clocks, sandboxes, said })
     }
 }
 

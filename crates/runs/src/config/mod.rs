@@ -1,6 +1,7 @@
 //! What the files of tournaments and of leagues have in common with each other and with options: one type for each thing.
 
 mod clock;
+mod cost;
 pub mod defaults;
 mod game;
 mod listen;
@@ -14,6 +15,7 @@ mod suggestion;
 mod tls;
 
 pub use clock::{ClockError, ClockLimits, Milliseconds, ReadyLimits, TimeError};
+pub use cost::{Dollars, NoDollars};
 pub use game::{GameError, KnownGames};
 pub use listen::{ListenError, ListenSettings, TokenError, TokenFileError, listen, parse_token, read_tokens};
 pub use notice::RunNotice;

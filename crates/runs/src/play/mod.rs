@@ -16,7 +16,7 @@
 //! let seating = seating_for(rules, bots.len(), None)?;
 //! let runner = MatchRunner { jobs: 2, ..MatchRunner::new(run, rules, seating, bots, Launch::Directly) };
 //! let openings = Openings::same(rules.default_options(), Opening::None);
-//! let play = Play { runner, matches: 10, openings, mirror: None, trust_bots: false };
+//! let play = Play { runner, matches: 10, openings, mirror: None, trust_bots: false, max_cost: None };
 //! let result = play.run(std::future::pending(), |event| {
 //!     if let PlayEvent::Ended(finished) = event {
 //!         println!("{}: {}", finished.id, finished.ending.reason);
@@ -35,14 +35,14 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use referee_engine::runner::{
-    EndedMatch, Fixture, MatchRunner, Next, Openings, RunEnd, RunEvent, RunFailure, Scheduler, Wait,
+    EndedMatch, Fixture, Halt, MatchRunner, Next, Openings, RunEnd, RunEvent, RunFailure, Scheduler, Wait,
     deal_leaks_information,
 };
 use referee_engine::sources::{Source, check_programs};
 use referee_game::erased::Rules;
 use referee_game::game::Misconfigured;
 use referee_game::seat::{Seat, Seating};
-use referee_match::{Faults, Leg};
+use referee_match::{Faults, InfoTotals, Leg};
 use referee_report::{BotSummary, Comparison, RunSummary, SetReport};
 use referee_results::{FinishedMatch, FirstFaults, moves_of_set};
 use referee_stats::Wdl;
@@ -50,6 +50,9 @@ use referee_stats::amounts::AmountSample;
 use referee_stats::sample::{Sample, SetMoves};
 use referee_stats::schedule::MatchId;
 use referee_stats::sprt::SetScores;
+
+use crate::budget::Budget;
+use crate::config::Dollars;
 
 /// The configuration of `referee play`.
 #[derive(Debug)]
@@ -66,6 +69,8 @@ pub struct Play {
     /// Whether to trust that bots remember nothing of earlier matches, so that no new processes are needed for deals
     /// with chance or secrets. Otherwise bots that connect cannot play them: see [`Play::check`].
     pub trust_bots: bool,
+    /// The run is interrupted once its matches have cost that much, as the bots report it.
+    pub max_cost: Option<Dollars>,
 }
 
 /// How a mirrored set plays a deal several times, with the bots in other seats each time.
@@ -214,6 +219,8 @@ pub enum PlayEvent<'a> {
 pub struct PlayResult {
     /// All results.
     pub summary: RunSummary,
+    /// Why the run costs more than it may, which interrupts it.
+    pub over_budget: Option<String>,
     /// The error that ended the run early.
     pub stopped: Option<RunFailure>,
 }
@@ -322,13 +329,18 @@ impl Play {
     ) -> PlayResult {
         let is_fresh = self.needs_fresh_bots();
         let trust_bots = self.mirror.is_some().then_some(self.trust_bots);
-        let Play { mut runner, matches, openings, mirror, .. } = self;
+        let Play { mut runner, matches, openings, mirror, max_cost, .. } = self;
+        let mut budget = Budget::new(max_cost, Vec::new());
         for entrant in &mut runner.bots {
             entrant.is_fresh = is_fresh;
         }
         let mut tally = RunTally::new(&runner, mirror, trust_bots, openings.are_drawn());
         if let Err(why) = check_programs(&runner.bots) {
-            return PlayResult { summary: tally.into_summary(), stopped: Some(why.into()) };
+            return PlayResult {
+                summary: tally.into_summary(),
+                over_budget: None,
+                stopped: Some(why.into()),
+            };
         }
         let size = mirror.map_or(1, |mirror| mirror.size(runner.bots.len()) as u32);
         let schedule = InOrder {
@@ -349,24 +361,32 @@ impl Play {
                 RunEvent::Ended(EndedMatch { fixture, finished, no_show, .. }) => {
                     let moves = tally.moves(fixture, finished);
                     tally.count(fixture, finished, moves.as_ref());
+                    budget.charge(&fixture.bots, &finished.totals);
                     let absent = no_show.as_ref().map(|no_show| no_show.seat);
                     tally.summary.first_faults.add(finished, absent);
                     on_event(PlayEvent::Ended(finished));
                     if let Some(set) = tally.add_to_set(fixture, finished, moves) {
                         on_event(PlayEvent::SetEnded(&set));
                     }
-                    return no_show.clone().map_or(Ok(()), |no_show| Err(no_show.into()));
+                    if let Some(no_show) = no_show {
+                        return Err(no_show.clone().into());
+                    }
+                    return if budget.exceeded().is_some() { Err(Halt::Done) } else { Ok(()) };
                 }
                 RunEvent::Connected(_) | RunEvent::Settled => {}
             }
             Ok(())
         };
-        let RunEnd { is_interrupted, why, .. } = runner.play(schedule, interrupt, on_run_event);
+        let RunEnd { is_interrupted, is_done, why, .. } = runner.play(schedule, interrupt, on_run_event);
         for set in tally.open_sets() {
             on_event(PlayEvent::SetEnded(&set));
         }
-        tally.summary.interrupted = is_interrupted;
-        PlayResult { summary: tally.into_summary(), stopped: why }
+        tally.summary.interrupted = is_interrupted || is_done;
+        PlayResult {
+            summary: tally.into_summary(),
+            over_budget: budget.exceeded().filter(|_| is_done),
+            stopped: why,
+        }
     }
 }
 
@@ -401,6 +421,7 @@ impl RunTally {
             amount: None,
             sets: trust_bots.map(|_| Wdl::default()),
             faults: Faults::default(),
+            totals: InfoTotals::default(),
             cpu_ms: 0,
             sandbox: entrant.source.command().map(|command| command.sandbox.clone()),
         });
@@ -450,6 +471,7 @@ impl RunTally {
                 (0..fixture.bots.len()).filter(|&seat| fixture.bots[seat] == bot).collect();
             for &seat in &seats {
                 summary.faults.merge(&finished.counted_faults(Seat(seat as u8)));
+                summary.totals.merge(&finished.totals[seat]);
                 summary.cpu_ms += finished.cpu_ms[seat].unwrap_or(0);
             }
             // All seats of a bot are on one side, so the first one represents it.

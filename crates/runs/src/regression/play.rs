@@ -9,12 +9,15 @@ use referee_engine::runner::{
 };
 use referee_engine::sources::check_programs;
 use referee_game::{Catalog, counted};
+use referee_match::InfoTotals;
 use referee_report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use referee_results::FirstFaults;
 use referee_stats::schedule::Schedule;
 use tokio::time::Instant;
 
 use crate::Placement;
+use crate::budget::Budget;
+use crate::config::Dollars;
 use crate::regression::run::{Added, RegressionRun, RegressionSet};
 use crate::regression::{
     BadResults, RegressionError, RegressionSetup, ResultLine, ResultsContents, ResultsFile, changed_bots,
@@ -30,6 +33,8 @@ pub struct PreparedRegression {
     running: RegressionRun,
     /// After this time it ends undecided.
     pub max_time: Option<Duration>,
+    /// Once its matches have cost that much, as the bots report it, it ends undecided.
+    pub max_cost: Option<Dollars>,
     results: Option<ResultsFile>,
 }
 
@@ -64,8 +69,8 @@ impl PreparedRegression {
         let kept = earlier.as_ref().map_or(&[][..], |earlier| &earlier.kept);
         let (schedule, running) = setup.begin(catalog, kept, false)?;
         let catalog = catalog.clone();
-        let (max_time, results) = (None, None);
-        Ok(PreparedRegression { setup, earlier, catalog, schedule, running, max_time, results })
+        let (max_time, max_cost, results) = (None, None, None);
+        Ok(PreparedRegression { setup, earlier, catalog, schedule, running, max_time, max_cost, results })
     }
 
     /// The number of sets that have been judged.
@@ -103,8 +108,16 @@ impl PreparedRegression {
         stop: impl Future<Output = ()>,
         on_event: &mut (dyn FnMut(RegressionEvent<'_>) + Send),
     ) -> Result<RegressionEnd, RegressionError> {
-        let PreparedRegression { setup, earlier, catalog, schedule, mut running, max_time, mut results } =
-            self;
+        let PreparedRegression {
+            setup,
+            earlier,
+            catalog,
+            schedule,
+            mut running,
+            max_time,
+            max_cost,
+            mut results,
+        } = self;
         let begun = Instant::now();
         let played = earlier.as_ref().map_or(Duration::ZERO, |earlier| earlier.played);
         let mut first_faults = FirstFaults::default();
@@ -118,14 +131,25 @@ impl PreparedRegression {
         let is_out_of_time = Cell::new(false);
         let stop = stop_within(max_time, stop, &is_out_of_time);
         let mut has_played = false;
+        let mut budget = Budget::new(max_cost, Vec::new());
+        let before = earlier.as_ref().map(|earlier| earlier.totals).unwrap_or_default();
+        budget.charge(&[0, 1], &before);
+        let is_over = is_judged || budget.exceeded().is_some();
+        // What was reported since the last line of the results file.
+        let (mut totals, mut unkept) = (before, <[InfoTotals; 2]>::default());
         let on_match = |event: RunEvent<'_>| {
             on_event(RegressionEvent::Run(&event));
             let RunEvent::Ended(EndedMatch { fixture, finished, no_show, .. }) = event else {
                 return Ok(());
             };
+            budget.charge(&fixture.bots, &finished.totals);
+            for (&bot, of_seat) in fixture.bots.iter().zip(&finished.totals) {
+                [&mut totals, &mut unkept].into_iter().for_each(|sums| sums[bot].merge(of_seat));
+            }
             let Added { kept, judged } = running.add(fixture, finished);
             if let (Some(results), Some(kept), None) = (&mut results, &kept, no_show) {
-                results.keep(kept, played + begun.elapsed()).map_err(RunFailure::other)?;
+                let unkept = std::mem::take(&mut unkept);
+                results.keep(kept, unkept, played + begun.elapsed()).map_err(RunFailure::other)?;
             }
             if let (Some(ResultLine::Set { set, .. }), None) = (&kept, no_show) {
                 played_by.insert(*set, versions.clone());
@@ -138,9 +162,10 @@ impl PreparedRegression {
                 return Err(no_show.clone().into());
             }
             has_played = true;
-            if running.regression.verdict().is_some() { Err(Halt::Done) } else { Ok(()) }
+            let has_verdict = running.regression.verdict().is_some();
+            if has_verdict || budget.exceeded().is_some() { Err(Halt::Done) } else { Ok(()) }
         };
-        let end = if is_judged {
+        let end = if is_over {
             RunEnd::default()
         } else if let Err(why) = check_programs(&runner.bots) {
             RunEnd { why: Some(why.into()), ..RunEnd::default() }
@@ -155,6 +180,9 @@ impl PreparedRegression {
             }
             end
         };
+        if let Some(results) = &mut results {
+            results.keep_rest(unkept).map_err(RegressionError::from)?;
+        }
         let outcome = match (running.regression.verdict(), end, max_time) {
             _ if setup.same_version => RegressionOutcome::SameVersion,
             // An error after the verdict does not change it.
@@ -165,13 +193,16 @@ impl PreparedRegression {
                 counted(running.regression.tally().sets, "set", "sets"),
                 humantime::format_duration(time)
             )),
-            (None, ..) => RegressionOutcome::Interrupted,
+            (None, ..) => match budget.exceeded() {
+                Some(why) => RegressionOutcome::Undecided(format!("{why} (--max-cost)")),
+                None => RegressionOutcome::Interrupted,
+            },
         };
         let setups = earlier.iter().flat_map(|earlier| &earlier.setups).chain([&setup]);
         let changed = changed_bots(setups);
         let duration = played + begun.elapsed();
         let versions = running.versions(&played_by);
-        let setting = RegressionSetting { changed, versions, duration, ..setup.setting() };
+        let setting = RegressionSetting { changed, versions, duration, totals, ..setup.setting() };
         let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
         Ok(RegressionEnd { outcome, report })
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use referee_files::{keep_private, open_regular, read_regular, unpack};
 use referee_game::json;
+use referee_match::InfoTotals;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,6 +26,16 @@ struct TimedLine<L> {
     played_by: [String; 2],
     /// How long the run had taken when it was written, in milliseconds, including its earlier parts.
     played_ms: u64,
+    /// The sums of what `new` and `base` reported in `info` since the line before; omitted if that is nothing.
+    #[serde(default, skip_serializing_if = "InfoTotals::are_empty")]
+    totals: [InfoTotals; 2],
+}
+
+/// What was reported after the last set of a run that was interrupted.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename = "rest")]
+struct RestLine {
+    totals: [InfoTotals; 2],
 }
 
 /// Why a results file cannot be used.
@@ -89,6 +100,8 @@ pub struct ResultsContents {
     pub played_by: BTreeMap<u32, [String; 2]>,
     /// How long the run took up to the last line.
     pub played: Duration,
+    /// The sums of what `new` and `base` reported in `info`.
+    pub totals: [InfoTotals; 2],
     /// The size in bytes of the complete lines; a truncated line may follow.
     whole: u64,
 }
@@ -114,16 +127,21 @@ impl ResultsContents {
         }
         let mut setups = vec![setup.clone()];
         let (mut kept, mut played) = (Vec::<ResultLine>::new(), Duration::ZERO);
-        let mut played_by = BTreeMap::new();
+        let (mut played_by, mut totals) = (BTreeMap::new(), <[InfoTotals; 2]>::default());
         for (line, number) in lines.zip(2..) {
             let wrong = |error| ResultsDefect::Line { number, error };
-            let is_setup = serde_json::from_slice::<Value>(line).map_err(wrong)?["type"] == "regress";
-            if is_setup {
+            let kind = serde_json::from_slice::<Value>(line).map_err(wrong)?["type"].take();
+            if kind == "rest" {
+                merge(&mut totals, &serde_json::from_slice::<RestLine>(line).map_err(wrong)?.totals);
+                continue;
+            }
+            if kind == "regress" {
                 setup = serde_json::from_slice(line).map_err(wrong)?;
                 setups.push(setup.clone());
                 continue;
             }
             let timed: TimedLine<ResultLine> = serde_json::from_slice(line).map_err(wrong)?;
+            merge(&mut totals, &timed.totals);
             if matches!(timed.line, ResultLine::Set { .. }) {
                 played_by.insert(timed.line.set(), timed.played_by);
             }
@@ -136,8 +154,13 @@ impl ResultsContents {
         if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(ResultsDefect::Twice(twice[0]));
         }
-        Ok(ResultsContents { setup, setups, kept, played_by, played, whole: whole as u64 })
+        Ok(ResultsContents { setup, setups, kept, played_by, played, totals, whole: whole as u64 })
     }
+}
+
+/// Adds the sums of `new` and of `base`.
+fn merge(totals: &mut [InfoTotals; 2], more: &[InfoTotals; 2]) {
+    totals.iter_mut().zip(more).for_each(|(totals, more)| totals.merge(more));
 }
 
 /// A results file that is being written.
@@ -206,9 +229,20 @@ impl ResultsFile {
         self.file.write_all(text.as_bytes()).map_err(|error| self.fails(ResultsDefect::NotWritten(error)))
     }
 
-    /// Appends a line. `played` is how long the run has taken, including its earlier parts.
-    pub(super) fn keep(&mut self, kept: &ResultLine, played: Duration) -> Result<(), BadResults> {
+    /// Appends a line. `played` is how long the run has taken, including its earlier parts; `totals` is what was reported
+    /// since the line before.
+    pub(super) fn keep(
+        &mut self,
+        kept: &ResultLine,
+        totals: [InfoTotals; 2],
+        played: Duration,
+    ) -> Result<(), BadResults> {
         let played_by = self.played_by.clone();
-        self.line(&TimedLine { line: kept, played_by, played_ms: played.as_millis() as u64 })
+        self.line(&TimedLine { line: kept, played_by, played_ms: played.as_millis() as u64, totals })
+    }
+
+    /// Appends what was reported after the last line, if that is anything.
+    pub(super) fn keep_rest(&mut self, totals: [InfoTotals; 2]) -> Result<(), BadResults> {
+        if InfoTotals::are_empty(&totals) { Ok(()) } else { self.line(&RestLine { totals }) }
     }
 }

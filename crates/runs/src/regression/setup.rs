@@ -108,6 +108,9 @@ pub struct RegressionSetup {
     /// The time limit of later ones.
     #[serde(default = "later_ready_ms")]
     pub later_ready_ms: u64,
+    /// From which of `new` and `base` the list of legal moves is hidden.
+    #[serde(default)]
+    pub hide_legal: [bool; 2],
     /// Which of the sets are played; all without one.
     pub shard: Option<Shard>,
     /// `None` if the bots connect.
@@ -233,6 +236,7 @@ impl RegressionSetup {
             clock,
             sandbox,
             seed,
+            totals: Default::default(),
             changed: Vec::new(),
             versions: SetVersions::default(),
             duration: Duration::ZERO,

@@ -14,8 +14,8 @@ use referee_files::{unsealed, written_at};
 use referee_game::Catalog;
 use referee_game::SeatSet;
 use referee_game::chance::Seed;
-use referee_match::Leg;
 use referee_match::record::{self, Difference, RecordSummary};
+use referee_match::{InfoTotals, Leg};
 use referee_results::FinishedMatch;
 use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::{MatchId, Plan};
@@ -193,6 +193,7 @@ pub(super) fn row(
         scores: finished.ending.scores.clone(),
         amounts: finished.ending.amounts.clone(),
         faults: finished.faults.clone(),
+        totals: finished.totals.clone(),
         decisions: finished.decisions,
         duration_us: finished.duration_us,
         lag_ms: finished.lag_ms,
@@ -247,6 +248,7 @@ fn columns(row: &MatchRow) -> BTreeMap<&'static str, Value> {
         ("scores", row.scores.clone().into()),
         ("amounts", row.amounts.clone().into()),
         ("faults", serde_json::json!(row.faults)),
+        ("totals", serde_json::json!(Some(&row.totals).filter(|totals| !InfoTotals::are_empty(totals)))),
         ("decisions", row.decisions.into()),
         ("lag_ms", row.lag_ms.into()),
         ("cpu_ms", serde_json::json!(row.cpu_ms)),

@@ -16,6 +16,7 @@ use referee_store::{MatchRow, Results};
 use tokio::sync::oneshot;
 
 use crate::Placement;
+use crate::budget::{BotBudget, Budget};
 use crate::config::RunNotice;
 use crate::placement::keep_first;
 use crate::tournament::audit::{self, began_at};
@@ -50,6 +51,8 @@ pub enum TournamentEvent<'a> {
 pub struct TournamentEnd {
     /// It was interrupted; it can be resumed.
     pub is_interrupted: bool,
+    /// Why it costs more than it may, which interrupts it.
+    pub over_budget: Option<String>,
     /// Sets that were not played because workers were lost with them too often, with the reason. Resuming tries them again.
     pub given_up: Vec<String>,
     /// Its database.
@@ -85,13 +88,13 @@ impl Tournament {
             self.prepared.notices.iter().for_each(|notice| on_event(TournamentEvent::Notice(notice)));
             self.applied.iter().for_each(|applied| on_event(TournamentEvent::Change(applied)));
             let (path, is_durable) = (self.folder.path.clone(), self.folder.is_durable);
-            let games = self.games.clone();
+            let (games, max_cost) = (self.games.clone(), self.max_cost);
             let period = self.play_until_changed(&mut placement, wait, parked, live(), stop(), on_event)?;
             match period {
                 Period::Ended(end) => break end,
                 Period::Changed(lobby) => parked = lobby,
             }
-            self = Tournament::open(&path, &games, is_durable)?;
+            self = Tournament { max_cost, ..Tournament::open(&path, &games, is_durable)? };
         };
         placement.end(!end.is_interrupted)?;
         Ok(end)
@@ -107,6 +110,7 @@ impl Tournament {
         on_event: &mut (dyn FnMut(TournamentEvent<'_>) + Send),
     ) -> Result<Period, TournamentError> {
         let unsealed = self.unsealed()?;
+        let mut budget = self.budget()?;
         let Tournament { folder, config, prepared, schedule, games, .. } = self;
         let TournamentFolder { path, mut results, journal, records, .. } = folder;
         let scoring = Scoring {
@@ -119,6 +123,12 @@ impl Tournament {
         let mut scheduler = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
         let schedule = scheduler.live_schedule();
         on_event(TournamentEvent::Begins { config: &config, scheduler: &mut scheduler });
+        if let Some(why) = budget.exceeded() {
+            let over_budget = Some(why);
+            let end =
+                TournamentEnd { is_interrupted: true, over_budget, given_up: Vec::new(), results, schedule };
+            return Ok(Period::Ended(end));
+        }
         let runner = MatchRunner {
             jobs: prepared.jobs,
             processes: prepared.processes,
@@ -146,8 +156,12 @@ impl Tournament {
         let mut kept = Ok(());
         let mut keep = |event: RunEvent<'_>| -> Result<(), Halt> {
             keep_first(&mut kept, || book.note(&event))?;
+            if let RunEvent::Ended(EndedMatch { fixture, finished, .. }) = &event {
+                budget.charge(&fixture.bots, &finished.totals);
+            }
+            let is_settled = matches!(event, RunEvent::Settled);
             on_event(TournamentEvent::Run(event));
-            Ok(())
+            if is_settled && budget.exceeded().is_some() { Err(Halt::Done) } else { Ok(()) }
         };
         let end = placement.play(runner, scheduler, games.catalog(), stop, &mut keep)?;
         kept?;
@@ -155,11 +169,36 @@ impl Tournament {
             return Err(why.into());
         }
         results.check_in_place()?;
-        if !end.is_interrupted && (end.is_drained || !results.requests::<RequestedChange>().is_empty()?) {
+        let over_budget = budget.exceeded().filter(|_| end.is_done);
+        if over_budget.is_none()
+            && !end.is_interrupted
+            && (end.is_drained || !results.requests::<RequestedChange>().is_empty()?)
+        {
             return Ok(Period::Changed(end.lobby));
         }
         let RunEnd { is_interrupted, given_up, .. } = end;
-        Ok(Period::Ended(TournamentEnd { is_interrupted, given_up, results, schedule }))
+        let is_interrupted = is_interrupted || over_budget.is_some();
+        Ok(Period::Ended(TournamentEnd { is_interrupted, over_budget, given_up, results, schedule }))
+    }
+
+    /// What it may cost, and has cost. Entrants that have withdrawn have no limit.
+    fn budget(&self) -> Result<Budget, TournamentError> {
+        let results = &self.folder.results;
+        let rows = results.entrants()?;
+        let (roster, specs) = (&self.prepared.roster, &self.prepared.entrants);
+        let bots = self.config.bots().zip(specs).enumerate().map(|(bot, (config, spec))| {
+            let has_left = rows.get(roster.entrant_of(bot)).is_some_and(|row| row.leaves.is_some());
+            BotBudget { name: spec.name.clone(), most: config.max_cost.filter(|_| !has_left), spent: 0.0 }
+        });
+        let mut budget = Budget::new(self.max_cost.or(self.config.max_cost), bots.collect());
+        if budget.is_limited() {
+            let seating = self.schedule.plan().seating;
+            results.for_each_match(|row| {
+                budget.charge(&roster.seated_at(seating, &row.lineup), &row.totals);
+                Ok(())
+            })?;
+        }
+        Ok(budget)
     }
 }
 

@@ -16,7 +16,7 @@ use referee_stats::schedule::{MatchId, Schedule};
 use referee_store::{About, MatchRow, Results};
 use sha2::{Digest, Sha256};
 
-use crate::config::KnownGames;
+use crate::config::{Dollars, KnownGames};
 use crate::tournament::TournamentError;
 use crate::tournament::audit::{AuditedMatch, Auditor, began_at};
 use crate::tournament::change::{self, Applied};
@@ -49,6 +49,8 @@ pub struct Tournament {
     pub schedule: Schedule,
     /// With the game of the tournament.
     pub games: KnownGames,
+    /// The limit of its costs in place of that of the tournament file.
+    pub max_cost: Option<Dollars>,
     /// The requested changes that were made, or could not be made, when it was opened.
     pub applied: Vec<Applied>,
 }
@@ -113,7 +115,7 @@ impl Tournament {
         results.set_durable(is_durable).map_err(|why| TournamentError::at(path, why))?;
         let records = Records::reopen(&folder, is_durable)?;
         let folder = TournamentFolder { path: path.to_owned(), results, records, journal, is_durable };
-        Ok(Tournament { folder, config, prepared, schedule, games, applied: Vec::new() })
+        Ok(Tournament { folder, config, prepared, schedule, games, max_cost: None, applied: Vec::new() })
     }
 
     /// Opens and locks the directory of a tournament in progress. Applies changes that were requested from the
@@ -142,7 +144,7 @@ impl Tournament {
         {
             return Err(TournamentError::OpeningsChanged(path));
         }
-        Ok(Tournament { folder, config, prepared, schedule, games, applied })
+        Ok(Tournament { folder, config, prepared, schedule, games, max_cost: None, applied })
     }
 
     /// Checks that the programs and scripts of all entrants are those with which the tournament began. With

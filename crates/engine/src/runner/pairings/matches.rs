@@ -54,6 +54,7 @@ impl LanePairings {
                 name: spec.name.clone(),
                 ready_ms: terms.ready_ms(!session.is_some_and(|session| self.lane.has_played(session))),
                 clock: terms.clock.and_then(|clock| spec.clock(clock)),
+                hide_legal: spec.hide_legal,
                 bot: spec.in_header(hello),
                 wants: hello.map_or(Wants::default(), |hello| hello.wants),
             }

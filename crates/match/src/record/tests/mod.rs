@@ -59,8 +59,14 @@ impl MatchRecorder {
         let options = serde_json::value::to_raw_value(&json!({ "turn_limit": 6 })).unwrap();
         let table = rules.open(&options, seating).unwrap();
         let (seed, salt) = (Seed([1; 32]), [2; 32]);
-        let seat =
-            |team| SeatHeader { name: format!("bot{team}"), team, ready_ms: 5000, clock: None, bot: None };
+        let seat = |team| SeatHeader {
+            name: format!("bot{team}"),
+            team,
+            ready_ms: 5000,
+            clock: None,
+            hide_legal: false,
+            bot: None,
+        };
         let header = Header {
             format: Header::FORMAT,
             referee: crate::SERVER.to_owned(),

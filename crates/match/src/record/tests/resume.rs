@@ -32,6 +32,7 @@ fn header(rules: &dyn Rules, seating: Seating) -> Header {
         team: seating.side(seat) as u8,
         ready_ms: 5000,
         clock: None,
+        hide_legal: false,
         bot: None,
     };
     Header {

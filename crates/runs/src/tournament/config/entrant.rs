@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::Dollars;
 use crate::tournament::config::{EntrantError, Restart};
 use referee_bots::sandbox::BotLimits;
 use referee_engine::sources::Source;
@@ -50,6 +51,12 @@ pub struct EntrantConfig {
     pub clock_factor: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) restart: Option<Restart>,
+    /// Whether its requests come without the list of legal moves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) hide_legal: bool,
+    /// The tournament is interrupted once its matches have cost it that much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::tournament) max_cost: Option<Dollars>,
     /// Limits of its sandbox that differ from the common ones.
     #[serde(default, skip_serializing_if = "BotLimits::is_empty")]
     pub(super) limits: BotLimits,
@@ -116,6 +123,8 @@ impl EntrantConfig {
             env,
             clock_factor,
             restart,
+            hide_legal,
+            max_cost,
             limits,
             absent: _,
             team: _,
@@ -127,6 +136,8 @@ impl EntrantConfig {
             && env.is_empty()
             && *clock_factor == full()
             && restart.is_none()
+            && !hide_legal
+            && max_cost.is_none()
             && limits.is_empty()
     }
 
@@ -158,6 +169,8 @@ impl EntrantConfig {
             env: BTreeMap::new(),
             clock_factor: full(),
             restart: None,
+            hide_legal: false,
+            max_cost: None,
             limits: BotLimits::default(),
             absent: BTreeSet::new(),
             team: Vec::new(),

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::config::{
-    ClockLimits, Milliseconds, OpeningOrder, PublishConfig, ReadyLimits, SandboxConfig, Setting,
+    ClockLimits, Dollars, Milliseconds, OpeningOrder, PublishConfig, ReadyLimits, SandboxConfig, Setting,
     WithSuggestion, defaults, parse_seed, read_seed,
 };
 use crate::workers::WorkersConfig;
@@ -76,6 +76,9 @@ pub struct TournamentConfig {
     draw: Option<Setting<DrawRule>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_moves: Option<NonZeroU32>,
+    /// Whether all requests come without the list of legal moves.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    hide_legal: bool,
     #[serde(default = "defaults::hello_limit")]
     hello_limit: Setting<Milliseconds>,
     #[serde(default = "defaults::ready_limit")]
@@ -91,6 +94,9 @@ pub struct TournamentConfig {
     pin: bool,
     #[serde(default)]
     restart: Restart,
+    /// The run is interrupted once its matches have cost that much.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::tournament) max_cost: Option<Dollars>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -177,6 +177,7 @@ impl TournamentConfig {
                     why: EntrantError::Clock { factor: config.clock_factor, why },
                 })?;
             }
+            entrant.hide_legal = self.hide_legal || config.hide_legal;
             entrant.is_fresh = needs_fresh || config.restart.unwrap_or(self.restart) == Restart::Always;
         }
         for (key, value, most) in [("jobs", self.jobs, 10_000), ("slots", self.slots, limits::SLOTS as u32)] {

@@ -1,0 +1,77 @@
+//! Tables of what bots report in `info`: the answers of a language model, and what they cost.
+
+use std::time::Duration;
+
+use referee_match::{Faults, InfoTotals};
+use referee_protocol::words::FaultCode;
+
+/// The headings of [`answers`].
+pub(crate) const ANSWERS: [&str; 8] =
+    ["named", "no legal move", "outages", "refused", "truncated", "empty", "no move", "named by"];
+/// Explains them.
+pub(crate) const ANSWERS_NOTE: &str = "named: moves that an answer of the model names, and by which rule; no legal move: \
+     faults; refused, truncated, empty, no move: answers that were asked again";
+
+/// The headings of [`usage`].
+pub(crate) const USAGE: [&str; 7] =
+    ["requests", "from the cache", "tokens in", "of them cached", "tokens out", "cost", "waited"];
+/// Explains them.
+pub(crate) const USAGE_NOTE: &str =
+    "as the bots report it, over all attempts at matches; cost in US dollars, of known prices only";
+
+/// The rules by which an answer names a move.
+const RULES: [&str; 6] = ["exact", "case", "decoration", "notation", "last_named", "unlisted"];
+
+fn named(totals: &InfoTotals) -> impl Iterator<Item = (&'static str, f64)> {
+    RULES.into_iter().map(|rule| (rule, totals.of(&format!("resolved_{rule}"))))
+}
+
+/// How its answers named moves, and what other answers there were.
+pub(crate) fn answers(faults: &Faults, totals: &InfoTotals) -> Vec<String> {
+    let count = |name: &str| totals.of(name).to_string();
+    let rules = named(totals).filter(|&(_, sum)| sum > 0.0);
+    let rules: Vec<String> = rules.map(|(rule, sum)| format!("{sum} {}", rule.replace('_', " "))).collect();
+    vec![
+        named(totals).map(|(_, sum)| sum).sum::<f64>().to_string(),
+        faults.of(FaultCode::NoLegalMove).to_string(),
+        count("outages"),
+        count("rejected_refused"),
+        count("rejected_truncated"),
+        count("rejected_empty"),
+        count("rejected_no_move"),
+        rules.join(", "),
+    ]
+}
+
+/// What its answers cost.
+pub(crate) fn usage(totals: &InfoTotals) -> Vec<String> {
+    let count = |name: &str| totals.of(name).to_string();
+    vec![
+        count("requests"),
+        count("cached"),
+        count("tokens_in"),
+        count("tokens_cached"),
+        count("tokens_out"),
+        cost(totals.of("cost_usd")),
+        humantime::format_duration(Duration::from_secs((totals.of("latency_ms") / 1e3) as u64)).to_string(),
+    ]
+}
+
+/// US dollars, with as many digits as small sums need.
+pub fn cost(dollars: f64) -> String {
+    match dollars {
+        0.0 => "0".to_owned(),
+        ..0.1 => format!("${dollars:.6}"),
+        _ => format!("${dollars:.2}"),
+    }
+}
+
+/// Both in words, for a single bot; `None` if it reported nothing.
+pub(crate) fn in_words(faults: &Faults, totals: &InfoTotals) -> Option<String> {
+    let pairs = |headings: &[&str], cells: Vec<String>| -> Vec<String> {
+        let pairs = headings.iter().zip(cells).filter(|(_, cell)| !matches!(&**cell, "0" | "" | "0s"));
+        pairs.map(|(heading, cell)| format!("{heading} {cell}")).collect()
+    };
+    let words = [pairs(&ANSWERS, answers(faults, totals)), pairs(&USAGE, usage(totals))].concat();
+    (!totals.is_empty()).then(|| words.join("; "))
+}

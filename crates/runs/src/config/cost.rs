@@ -1,0 +1,41 @@
+//! What a run may cost.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// US dollars, from 0 to 10^9.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64")]
+pub struct Dollars(pub f64);
+
+/// A text or number that is no sum of money.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("`{0}` is not a number of US dollars from 0 to 1000000000, such as 5.00")]
+pub struct NoDollars(String);
+
+impl TryFrom<f64> for Dollars {
+    type Error = NoDollars;
+
+    fn try_from(number: f64) -> Result<Dollars, NoDollars> {
+        if (0.0..=1e9).contains(&number) { Ok(Dollars(number)) } else { Err(NoDollars(number.to_string())) }
+    }
+}
+
+impl FromStr for Dollars {
+    type Err = NoDollars;
+
+    fn from_str(text: &str) -> Result<Dollars, NoDollars> {
+        text.parse()
+            .ok()
+            .and_then(|number: f64| Dollars::try_from(number).ok())
+            .ok_or_else(|| NoDollars(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Dollars {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&referee_report::cost(self.0))
+    }
+}

@@ -1,0 +1,158 @@
+//! What bots report in `info`, summed for each bot, and the limits of what a run may cost.
+
+use serde_json::{Value, json};
+
+use crate::common::{Folder, referee};
+
+/// A bot whose moves cost 25 cents each, after an answer that was refused.
+fn dear(folder: &Folder, name: &str) -> String {
+    let info =
+        "{'requests': 2, 'tokens_in': 900, 'cost_usd': 0.25, 'resolved': 'case', 'rejected': ['refused']}";
+    folder.bot(name, &format!("play(turn=lambda t: move(t, t['legal'][0], info={info}))"))
+}
+
+/// What it reports in so many moves.
+fn totals(moves: u32) -> Value {
+    json!({
+        "requests": 2 * moves, "tokens_in": 900 * moves, "cost_usd": 0.25 * f64::from(moves), "resolved_case": moves,
+        "rejected_refused": moves
+    })
+}
+
+/// Numbers by name; `1.5` and `1` are numbers alike.
+fn numbers(sums: &Value) -> Vec<(String, Option<f64>)> {
+    let sums = sums.as_object().expect("an object");
+    sums.iter().map(|(name, sum)| (name.clone(), sum.as_f64())).collect()
+}
+
+const SHORT: [&str; 2] = ["--set", "turn_limit=8"];
+
+#[test]
+fn what_bots_report_is_summed_in_matches_and_summaries() {
+    let folder = Folder::new();
+    let hostile = r#"{'requests': -1, 'tokens_out': 1e10, 'cost_usd': '7', 'resolved': ['exact', 'luck'], 'outages': 3}"#;
+    let bots = [
+        dear(&folder, "dear"),
+        folder.bot("hostile", &format!("play(turn=lambda t: move(t, t['legal'][0], info={hostile}))")),
+    ];
+    let records = folder.text("records");
+    let play = ["play", "checkers", &bots[0], &bots[1], "-n", "2"];
+    let ended = referee([&play[..], &SHORT, &["--json", "--record", &records]].concat()).done();
+    let summary = ended.one("summary");
+    assert_eq!(numbers(&summary["bots"][0]["totals"]), numbers(&totals(8)));
+    assert_eq!(summary["bots"][1]["totals"], json!({"resolved_exact": 8}));
+    let second = &ended.all("match")[1]["totals"];
+    assert_eq!(numbers(&second[1]), numbers(&totals(4)), "by seat: {second}");
+    let text = referee([&play[..], &SHORT].concat()).done().stdout;
+    for part in ["8 case", "8 exact", "tokens in", "7200", "$2.00"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // Where nothing is reported, nothing is shown.
+    let plain = folder.plain_bot("plain");
+    let plain = referee([&["play", "checkers", &plain, &plain, "-n", "2"][..], &SHORT].concat()).done();
+    assert!(!plain.stdout.contains("tokens"), "{plain:?}");
+}
+
+#[test]
+fn a_run_that_costs_too_much_is_interrupted() {
+    let folder = Folder::new();
+    let (dear, plain) = (dear(&folder, "dear"), folder.plain_bot("plain"));
+    let play = ["play", "checkers", &dear, &plain, "-n", "100", "--max-cost", "2.5", "--json"];
+    let ended = referee([&play[..], &SHORT].concat()).with_code(130);
+    let ended = ended.says(&["the run has cost $", ", and may cost $2.50 (--max-cost)"]);
+    let summary = ended.one("summary");
+    // Matches that had begun meanwhile are aborted, or ended.
+    assert!((3..100).contains(&summary["matches"].as_u64().expect("a number")), "{summary}");
+    assert_eq!(summary["interrupted"], true);
+    let wrong = referee(["play", "checkers", &dear, &plain, "--max-cost=-1"]).with_code(2);
+    wrong.says(&["`-1` is not a number of US dollars"]);
+}
+
+#[test]
+fn a_tournament_that_costs_too_much_is_resumed_with_a_larger_limit() {
+    let folder = Folder::new();
+    let unavailable =
+        "say(type='unable', match=t['match'], turn=t['turn'], because='unavailable', info={'cost_usd': 1})";
+    let outage = folder.bot(
+        "outage",
+        &format!("play(turn=lambda t: {unavailable} if t['match'] == 'm2' and t['turn'] == 1 else first(t))"),
+    );
+    let config = format!(
+        "game = 'checkers'\nmirror = 'none'\nmax_cost = 2.0\ntrust_outages = true\noptions = {{ turn_limit = 8 }}\n\
+         [format]\nkind = 'round_robin'\ncycles = 4\n[[entrants]]\nname = 'dear'\ncommand = \"{}\"\n\
+         [[entrants]]\nname = 'outage'\ncommand = \"{outage}\"\n",
+        dear(&folder, "dear")
+    );
+    let (file, cup) = (folder.write("cup.toml", config), folder.text("cup"));
+    let run = referee(["tournament", "run", &file, "--dir", &cup]).with_code(130);
+    run.says(&["interrupted: the run has cost $", "and may cost $2.00", "--max-cost DOLLARS` continues"]);
+    // Nothing is played before the limit is raised.
+    let matches = || {
+        let report = referee(["tournament", "report", &cup, "--format", "json"]).done().one("report");
+        (report["attempts"].as_array().map(Vec::len), report)
+    };
+    let (before, _) = matches();
+    referee(["tournament", "resume", &cup]).with_code(130).says(&["the run has cost $"]);
+    assert_eq!(matches().0, before);
+    referee(["tournament", "resume", &cup, "--max-cost", "100"]).with_code(0);
+    let (attempts, report) = matches();
+    // One was played again after an outage, others perhaps since the limit had aborted them.
+    assert!(attempts >= Some(5), "{report}");
+    let details = report["details"].as_array().expect("a list");
+    let of = |name: &str| details.iter().find(|of| of["name"] == name).expect("an entrant")["totals"].clone();
+    // The costs of the attempt that an outage ended count as well.
+    assert_eq!(of("outage"), json!({"cost_usd": 1, "outages": 1}));
+    assert!(of("dear")["cost_usd"].as_f64() > Some(4.0), "{report}");
+    assert_eq!(report["attempts"][1]["totals"][0]["outages"], 1, "{report}");
+    for (format, parts) in [("html", ["Answers", "no legal move"]), ("csv", ["totals", "cost_usd"])] {
+        let text = referee(["tournament", "report", &cup, "--format", format]).done().stdout;
+        assert!(parts.iter().all(|part| text.contains(part)), "{format}: {text}");
+    }
+    referee(["tournament", "verify", &cup]).done();
+    let db = rusqlite::Connection::open(folder.path("cup/results.sqlite")).expect("it opens");
+    db.execute_batch("UPDATE details SET totals = '[{},{\"requests\":1}]' WHERE number = 1")
+        .expect("it is written");
+    let verified = referee(["tournament", "verify", &cup]).with_code(1);
+    assert!(
+        (verified.stdout + &verified.stderr).contains("m1: totals: [{},{\"requests\":1}] in the results")
+    );
+}
+
+#[test]
+fn an_entrant_that_costs_too_much_interrupts_the_tournament_until_it_withdraws() {
+    let folder = Folder::new();
+    let entrant = |name: &str, more: &str| {
+        let command = dear(&folder, name);
+        format!("[[entrants]]\nname = '{name}'\ncommand = \"{command}\"\n{more}\n")
+    };
+    let config =
+        "game = 'checkers'\nmirror = 'none'\noptions = { turn_limit = 8 }\n[format]\nkind = 'round_robin'\n";
+    let entrants = [entrant("a", ""), entrant("b", "max_cost = 0.5"), entrant("c", "")].concat();
+    let (file, cup) = (folder.write("cup.toml", format!("{config}{entrants}")), folder.text("cup"));
+    let run = referee(["tournament", "run", &file, "--dir", &cup]).with_code(130);
+    run.says(&["b has cost $", ", and may cost $0.50"]);
+    referee(["tournament", "withdraw", &cup, "b"]).with_code(0);
+    referee(["tournament", "resume", &cup]).with_code(0);
+}
+
+#[test]
+fn a_regression_that_costs_too_much_is_undecided_and_goes_on_with_a_larger_limit() {
+    let folder = Folder::new();
+    let (dear, plain, results) = (dear(&folder, "dear"), folder.plain_bot("plain"), folder.text("results"));
+    let regress = |more: &[&str]| {
+        let args =
+            ["regress", "checkers", "--new", &dear, "--base", &plain, "--opening-plies", "4", "--json"];
+        let kept = ["--results", &results, "--max-sets", "4", "--set", "turn_limit=8"];
+        referee([&args[..], &kept, more].concat())
+    };
+    let first = regress(&["--max-cost", "3"]).with_code(3).one("verdict");
+    assert!(
+        first["reason"].as_str().is_some_and(|why| why.contains(", and may cost $3.00 (--max-cost)")),
+        "{first}"
+    );
+    let spent = |verdict: &Value| verdict["totals"][0]["cost_usd"].as_f64().expect("a number");
+    assert!(spent(&first) >= 3.0, "{first}");
+    let second = regress(&["--resume", "--max-cost", "100"]).with_code(3).one("verdict");
+    // At most the matches of one set were played again.
+    assert!((4.0..=5.0).contains(&spent(&second)), "{second}");
+}
