@@ -74,6 +74,8 @@ def main() -> None:
     rng = random.Random(args.seed)
 
     def choose(turn: Turn) -> str:
+        if not turn.legal:
+            parser.exit(1, "greedy: it needs the list of legal moves, which this match does not have\n")
         if turn.start.game != "checkers":
             return rng.choice(turn.legal)
         board, own = checkers.View.from_json(turn.view).board, "bw"[turn.seat]

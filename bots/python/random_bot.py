@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Plays a random legal move, in any game. Where the game does not list its moves, it resigns."""
+"""Plays a random legal move, in any game. Where there is no list of legal moves, it says so and resigns."""
 
 import argparse
 import random
+import sys
 
 from referee_bot import Reply, Resign, Turn, options, run
 
@@ -15,7 +16,10 @@ def main() -> None:
     rng = random.Random(args.seed)
 
     def choose(turn: Turn) -> Reply:
-        return rng.choice(turn.legal) if turn.legal else Resign()
+        if not turn.legal:
+            print("random: it needs the list of legal moves, which this match does not have; it resigns", file=sys.stderr)
+            return Resign()
+        return rng.choice(turn.legal)
 
     # It looks at nothing but the legal moves, so it asks for nothing else.
     try:

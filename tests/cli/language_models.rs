@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::{Value, json};
+
 use crate::common::{Folder, ROOT, referee, sample};
 
 /// A server for a model. It ends with its standard input.
@@ -96,6 +98,113 @@ fn a_model_of_llama_cpp_gives_only_legal_moves() {
             assert!(info["tokens_in"].as_u64() > Some(1_000) && info.get("problem").is_none(), "{info}");
             assert_eq!(info["requests"], 1, "{info}");
         }
+    }
+}
+
+/// The command line of the null model.
+fn null() -> String {
+    let referee = env!("CARGO_BIN_EXE_referee");
+    format!(
+        "env PYTHONPATH='{ROOT}/bots/python' python3 -m referee_bot.llm --model null --referee '{referee}'"
+    )
+}
+
+/// The same model under two names shows how large differences are that mean nothing.
+#[test]
+fn a_null_pair_names_itself_and_how_its_answers_were_read() {
+    let folder = Folder::new();
+    let entrants: String = ["one", "two"]
+        .map(|name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{} --seed 1\"\n", null()))
+        .concat();
+    let config = format!(
+        "game = 'checkers'\nopening_plies = 2\noptions = {{ turn_limit = 12 }}\n[format]\nkind = 'round_robin'\n{entrants}"
+    );
+    let (file, cup) = (folder.write("cup.toml", config), folder.text("cup"));
+    referee(["tournament", "run", &file, "--dir", &cup]).with_code(0);
+    let report = referee(["tournament", "report", &cup, "--format", "json"]).done().one("report");
+    for details in report["details"].as_array().expect("a list") {
+        let said = &details["said"][0];
+        assert_eq!((&said["model"], &said["attempts"]), (&json!("null"), &json!("3")), "{details}");
+        assert_eq!(said["package_sha256"].as_str().map(str::len), Some(64), "{details}");
+        let named: u64 = ["exact", "decoration", "last_named"]
+            .map(|rule| details["totals"][format!("resolved_{rule}")].as_u64().unwrap_or(0))
+            .iter()
+            .sum();
+        assert_eq!(details["totals"]["requests"], named, "{details}");
+        assert!(named >= 10, "{details}");
+    }
+    let page = referee(["tournament", "report", &cup, "--format", "html"]).done().stdout;
+    assert!(page.contains("package_sha256: ") && page.contains("what it says of itself"), "{page}");
+    let header = &folder.record("cup/records/m1.jsonl")[0];
+    assert_eq!(header["seats"][0]["bot"]["details"]["model"], "null", "{header}");
+}
+
+#[test]
+fn details_beyond_their_limits_are_refused() {
+    let folder = Folder::new();
+    for details in
+        ["{str(n): '' for n in range(33)}", "{'model': 'x' * 257}", "{'': 'x'}", "{'model': 7}", "['model']"]
+    {
+        let hello = format!("say(type='hello', protocol=1, name='x', details={details})");
+        let bot = folder.bot("bot", &format!("play(hello=lambda _: {hello})"));
+        let play = ["play", "checkers", &bot, &folder.plain_bot("plain"), "--hello-limit", "500ms"];
+        let ended = referee(play);
+        let shown = ended.stdout + &ended.stderr;
+        assert!(
+            shown.contains("`details` are at most 32 strings of at most 256 characters"),
+            "{details}: {shown}"
+        );
+    }
+}
+
+#[test]
+fn the_list_of_legal_moves_can_be_hidden_from_a_bot() {
+    let folder = Folder::new();
+    let script = "import os
+TOLD = []
+def start(s):
+    TOLD.append(s.get('unlisted'))
+    ready(s)
+def turn(t):
+    if 'legal' in t or TOLD != [True]:
+        os._exit(3)
+    move(t, '9-14' if 'retry' in t else '1-32')
+def error(e):
+    if 'legal`' in e['message'] or 'legal_forms' in e:
+        os._exit(4)
+play(start=start, turn=turn, error=error)";
+    let (blind, plain, records) =
+        (folder.bot("blind", script), folder.plain_bot("plain"), folder.text("records"));
+    let play = ["play", "checkers", &blind, &plain, "--hide-legal=1", "--on-fault", "retry=1", "--json"];
+    let ended = referee([&play[..], &["--set", "turn_limit=2", "--record", &records]].concat()).with_code(0);
+    let played = ended.one("match");
+    assert_eq!(
+        (&played["reason"], &played["faults"]),
+        (&json!("turn_limit"), &json!([{"illegal_move": 1}, {}]))
+    );
+    let header = &folder.record("records/m1.jsonl")[0];
+    assert_eq!(
+        (&header["seats"][0]["hide_legal"], &header["seats"][1]["hide_legal"]),
+        (&json!(true), &Value::Null)
+    );
+    referee(["verify", &records]).done();
+    referee(["play", "checkers", &blind, &plain, "--hide-legal=3"])
+        .with_code(2)
+        .says(&["a number from 1 to 2"]);
+    // In the file of a tournament, for an entrant or for all.
+    for (all, own) in [("hide_legal = true\n", ""), ("", "hide_legal = true\n")] {
+        let entrant =
+            |name: &str, more: &str| format!("[[entrants]]\nname = '{name}'\ncommand = \"{blind}\"\n{more}");
+        let config = format!(
+            "game = 'checkers'\non_fault = 'retry=1'\nmirror = 'none'\n{all}options = {{ turn_limit = 1 }}\n[format]\n\
+             kind = 'round_robin'\n{}{}",
+            entrant("one", own),
+            entrant("two", "")
+        );
+        let (file, cup) = (folder.write("cup.toml", config), folder.text(&format!("cup{}", all.len())));
+        let ended = referee(["tournament", "run", &file, "--dir", &cup, "--json"]).with_code(0);
+        assert_eq!(ended.one("match")["reason"], "turn_limit", "{ended:?}");
+        referee(["tournament", "verify", &cup]).done();
     }
 }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -79,7 +81,7 @@ class Prompts(LlmTest):
             self.assertEqual(referee.finish(), 0, referee.stderr())
         (request,) = server.requests
         system, user = (message["content"] for message in request["messages"])
-        self.assertIn("nobody can list the legal ones", system)
+        self.assertIn("the request does not list the legal ones", system)
         self.assertNotIn("The legal moves", user)
         schema = request["response_format"]["json_schema"]["schema"]
         self.assertEqual(schema["properties"]["move"], {"type": "string"})
@@ -96,7 +98,7 @@ class Prompts(LlmTest):
             referee.start()
             referee.send("event", match="m1", seat=0, n=0, event={"kind": "move", "seat": 1, "move": "23-18"})
             referee.turn(MOVES)
-            self.assertIn('"move": "23-18"', server.requests[0]["messages"][1]["content"])
+            self.assertIn("seat 1: 23-18", server.requests[0]["messages"][1]["content"])
 
     def test_a_draw_can_be_accepted(self) -> None:
         answer, server = self.answer(says('{"move": "accept draw"}'), draw_offered=True)
@@ -127,7 +129,7 @@ class Prompts(LlmTest):
                     referee.hello()
                     referee.send("start", match="m1", game="chess", rules=1, seat=0, seats=[{"name": "a", "team": 0}])
                     self.assertEqual(referee.status(), 1)
-                    for part in (f"`{program} rules chess`", reason, "--rules FILE"):
+                    for part in (f"`{program} rules chess --short`", reason, "--rules FILE"):
                         self.assertIn(part, referee.stderr())
 
 
@@ -140,6 +142,24 @@ class Info(LlmTest):
         self.assertEqual([info["tokens_in"], info["tokens_out"]], [words, 5])
         self.assertAlmostEqual(info["cost_usd"], (words * 2 + 5 * 10) / 1e6)
         self.assertIn(info["latency_ms"], range(1, 10_000))
+
+    def test_prices_come_from_a_table_and_cached_tokens_have_their_own(self) -> None:
+        usage = {"prompt_tokens": 1000, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 600}}
+        body = json.dumps({"choices": [{"message": {"content": "11-15"}}], "usage": usage}).encode()
+        table = self.write("prices.toml", f'["{MODEL}"]\ninput = 2\ncached = 0.5\noutput = 10.0\n')
+        answer, _ = self.answer(sends(body), options=["--prices", table])
+        self.assertEqual(answer["info"]["tokens_cached"], 600)
+        self.assertAlmostEqual(answer["info"]["cost_usd"], (400 * 2 + 600 * 0.5 + 10 * 10) / 1e6)
+        for text, message in [
+            ("[other]\ninput = 1\noutput = 1", f"it has no table ['{MODEL}']; it has 'other'"),
+            (f'["{MODEL}"]\ninput = -1\noutput = 1', "input = -1 is not a price"),
+            (f'["{MODEL}"]\ninput = 1', "input and output are required"),
+            (f'["{MODEL}"]\ninput = 1\noutput = 1\nthought = 1', "unknown key thought"),
+            ("[", "--prices"),
+        ]:
+            with ModelServer() as server, self.bot(server, "--prices", self.write("wrong.toml", text)) as referee:
+                self.assertEqual(referee.status(), 2)
+                self.assertIn(message, referee.stderr())
 
     def test_info_has_no_cost_without_prices(self) -> None:
         answer, _ = self.answer()
@@ -155,6 +175,31 @@ class Info(LlmTest):
         body = '{"choices": [{"message": {"content": "11-15"}}], "usage": ' + usage + "}"
         answer, _ = self.answer(sends(body.encode()))
         self.assertEqual([answer["info"][name] for name in ("tokens_in", "tokens_out")], [0, 0])
+
+
+class Identity(LlmTest):
+    def test_hello_names_the_model_its_settings_and_hashes(self) -> None:
+        options = ["--set", "temperature=0", "--set", 'api_key="sk-1"', "--attempts", "2"]
+        with ModelServer() as server, self.bot(server, *options) as referee:
+            details = referee.hello()["details"]
+            self.assertNotIn(str(server.server_port), json.dumps(details))
+        found = [details[name] for name in ("model", "temperature", "attempts", "api_key")]
+        self.assertEqual(found, [MODEL, "0", "2", "(hidden)"])
+        self.assertTrue(all(len(details[name]) == 64 for name in ("prompts_sha256", "package_sha256")))
+
+    def test_info_says_why_the_output_ended(self) -> None:
+        answer, _ = self.answer(says('{"move": "11-15"}', "stop"))
+        self.assertEqual(answer["info"]["finish_reason"], "stop")
+
+
+class Null(LlmTest):
+    def test_the_null_model_names_random_legal_moves_in_several_ways(self) -> None:
+        with FakeReferee("-m", "referee_bot.llm", "--model", "null", "--seed", "1", "--rules", self.rules) as referee:
+            self.assertEqual(referee.hello()["name"], "null")
+            referee.start()
+            answers = [referee.turn(MOVES, turn=turn) for turn in range(40)]
+        self.assertEqual({answer["move"] for answer in answers}, set(MOVES))
+        self.assertLessEqual({"exact", "decoration", "last_named"}, {answer["info"]["resolved"] for answer in answers})
 
 
 class Failures(LlmTest):
@@ -302,7 +347,30 @@ class Failures(LlmTest):
             ("", None),
         ]:
             with self.subTest(text):
-                self.assertEqual(resolve(text, legal), found)
+                self.assertEqual(resolve(text, legal, {}), found)
+
+    def test_a_move_in_another_notation_is_found(self) -> None:
+        from referee_bot.llm.prompt import resolve
+
+        board = "r...k..r" + "P.......".replace("P", "p") + "........" * 3 + "..N....." + "PPp....." + "R...K..R"
+        chess = {"board": board, "fen": "..."}
+        legal = ["e1g1", "e1c1", "c3b5", "c3d5", "a2a3", "a2a4", "h1h7", "h1g1", "e1d2", "e1e2"]
+        draughts = ["11-15", "15x24x31", "1-5"]
+        for view, moves, text, found in [
+            (chess, legal, "O-O", ("e1g1", "notation")),
+            (chess, legal, "0-0-0+", ("e1c1", "notation")),
+            (chess, legal, "Nd5", ("c3d5", "notation")),
+            (chess, legal, "a2-a4", ("a2a4", "notation")),
+            (chess, legal, "a4", ("a2a4", "notation")),
+            (chess, legal, "After Nb5 Black mates, so I play Nd5!", ("c3d5", "last_named")),
+            (chess, legal, "Rg1", ("h1g1", "notation")),
+            (chess, legal, "Bd5", None),
+            ({}, draughts, "11 to 15", ("11-15", "notation")),
+            ({}, draughts, "15x31", ("15x24x31", "notation")),
+            ({}, draughts, "15-1", None),
+        ]:
+            with self.subTest(text):
+                self.assertEqual(resolve(text, moves, view), found)
 
     def test_after_the_attempts_the_fallback_is_a_random_move(self) -> None:
         answer, _ = self.answer(says("no"), options=["--attempts", "1", "--fallback", "random"])
@@ -328,6 +396,34 @@ class Failures(LlmTest):
     def test_a_redirect_is_not_followed(self) -> None:
         said = self.rejected(fault=refuses(307, Location="http://other.example/v1"))
         self.assertIn("it redirects to http://other.example/v1: give that as --base-url", said)
+
+
+class Replies(unittest.TestCase):
+    """The 1,000 replies of the example, in 30 styles, each of which names one legal move."""
+
+    def setUp(self) -> None:
+        self.example = Path(__file__).parents[3] / "examples/llm_arena"
+        sys.path.append(str(self.example))
+        self.addCleanup(sys.path.remove, str(self.example))
+
+    def test_at_most_one_in_two_hundred_is_not_read_and_none_is_misread(self) -> None:
+        from compare import own, replies  # type: ignore[import-not-found]
+
+        found = [(own(text, legal), move) for _, text, move, legal in replies()]
+        self.assertEqual(len(found), 1000)
+        self.assertLessEqual(sum(read is None for read, _ in found), 5)
+        self.assertEqual([pair for pair in found if pair[0] not in (None, pair[1])], [])
+
+    @unittest.skipUnless(os.environ.get("LONG_TESTS"), "it downloads kaggle-environments")
+    def test_the_harness_of_kaggle_environments_reads_json_alone(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder]
+            subprocess.run([*pip, "kaggle-environments==1.33.2"], check=True)
+            compared = subprocess.run(
+                [sys.executable, self.example / "compare.py", "--kaggle", folder], capture_output=True, text=True, check=True
+            )
+        lines = [line.rsplit(maxsplit=2) for line in compared.stdout.splitlines()[-3:]]
+        self.assertEqual(lines, [["read", "1000", "272"], ["not read", "0", "728"], ["misread", "0", "0"]])
 
 
 class Cached(LlmTest):

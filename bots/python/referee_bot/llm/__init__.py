@@ -5,7 +5,8 @@
 It needs the standard library only. See README.md in this directory.
 """
 
-from .chat import Answer, Chat, NoAnswer, Outage, Prices, Rejected
+from .chat import Answer, Chat, NoAnswer, Outage, Rejected
 from .player import Player
+from .prices import Prices
 
 __all__ = ["Answer", "Chat", "NoAnswer", "Outage", "Player", "Prices", "Rejected"]

@@ -14,11 +14,15 @@ from pathlib import Path
 from typing import Any, Callable
 from urllib.parse import urlsplit
 
+from .. import __version__
 from ..connection import options
 from ..process import run
 from .cache import Cache
-from .chat import Chat, Prices, Rejected
+from .chat import Chat, Rejected
+from .identity import details
+from .null import NULL, NullChat
 from .player import Player
+from .prices import Prices, read_prices
 from .transcript import Transcript, require_private
 
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -44,8 +48,8 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m referee_bot.llm", None, __doc__, EXAMPLES, [options()], form, allow_abbrev=False
     )
-    parser.add_argument("--base-url", required=True, type=_url, help="the API, up to the part before /chat/completions")
-    parser.add_argument("--model", required=True, help="the name of the model")
+    parser.add_argument("--base-url", type=_url, help="the API, up to the part before /chat/completions")
+    parser.add_argument("--model", required=True, help="the name of the model; null: random legal moves, without an API")
     parser.add_argument("--key-file", metavar="FILE", help=f"where the API key is, if not in {KEY_VARIABLE}; mode 0600")
     parser.add_argument(
         "--set",
@@ -69,8 +73,10 @@ def parser() -> argparse.ArgumentParser:
         default="none",
         help="without a legal move in time: say so to the referee [none], or play a random move",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="make the random moves repeatable")
-    parser.add_argument("--price", type=_prices, metavar="IN,OUT", help="US dollars for a million tokens, for `info`")
+    parser.add_argument("--seed", type=int, metavar="N", help="make random moves repeatable: those of --fallback and of the model null")
+    prices = parser.add_mutually_exclusive_group()
+    prices.add_argument("--price", type=_prices, metavar="IN,OUT", help="US dollars for a million tokens, for `info`")
+    prices.add_argument("--prices", metavar="FILE", help="the same by model, in TOML: see README.md")
     parser.add_argument("--prompts", metavar="FILE", help="append every request and response here; mode 0600")
     parser.add_argument("--cache", metavar="FILE", help="keep answers here, and ask for none a second time; mode 0600")
     rules = parser.add_mutually_exclusive_group()
@@ -84,7 +90,16 @@ def main() -> None:
     arguments = parser()
     args = arguments.parse_args()
     try:
-        chat = Chat(args.base_url, args.model, _key(args.key_file), dict(args.set), args.price)
+        prices = read_prices(args.prices, args.model) if args.prices else args.price
+    except (OSError, ValueError) as error:
+        arguments.error(f"--prices {args.prices}: {_reason(error)}")
+    if args.base_url is None and args.model != NULL:
+        arguments.error("--base-url is required, except with --model null")
+    try:
+        if args.model == NULL:
+            chat: Chat = NullChat(random.Random(args.seed))
+        else:
+            chat = Chat(args.base_url, args.model, _key(args.key_file), dict(args.set), prices)
     except (OSError, ValueError) as error:
         arguments.error(f"--key-file {args.key_file}: {_reason(error)}")
     try:
@@ -107,7 +122,9 @@ def main() -> None:
         fallback=random.Random(args.seed) if args.fallback == "random" else None,
     )
     try:
-        run(player, name=re.sub(r"[^A-Za-z0-9._ -]", "_", args.model)[:64] or "llm")
+        name = re.sub(r"[^A-Za-z0-9._ -]", "_", args.model)[:64] or "llm"
+        settings = {**dict(args.set), "attempts": args.attempts, "fallback": args.fallback}
+        run(player, name=name, version=__version__, details=details(args.model, settings))
     except (NoRules, Rejected) as error:
         sys.exit(f"referee_bot.llm: error: {error}")
 
@@ -134,13 +151,13 @@ def _rules_of(referee: str) -> Callable[[str], str]:
         hint = "give --rules FILE, or --referee PROGRAM"
         try:
             printed = subprocess.run(
-                [referee, "rules", game], capture_output=True, stdin=subprocess.DEVNULL, timeout=30
+                [referee, "rules", game, "--short"], capture_output=True, stdin=subprocess.DEVNULL, timeout=30
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoRules(f"`{referee} rules {game}` cannot be run: {_reason(error)}; {hint}") from None
+            raise NoRules(f"`{referee} rules {game} --short` cannot be run: {_reason(error)}; {hint}") from None
         if printed.returncode != 0:
             stderr = printed.stderr.decode("utf-8", "replace").strip()
-            raise NoRules(f"`{referee} rules {game}` ends with status {printed.returncode}: {stderr}; {hint}")
+            raise NoRules(f"`{referee} rules {game} --short` ends with status {printed.returncode}: {stderr}; {hint}")
         return printed.stdout.decode("utf-8", "replace")
 
     return rules

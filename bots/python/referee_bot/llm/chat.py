@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from ..messages import Json
 from .cache import Cache
+from .prices import Prices
 from .transcript import Transcript
 
 MAX_RESPONSE = 4 << 20
@@ -47,14 +48,6 @@ class Outage(Exception):
     """No answer came in time. The message says what came instead."""
 
 
-@dataclass(frozen=True)
-class Prices:
-    """US dollars for a million tokens."""
-
-    prompt: float
-    completion: float
-
-
 @dataclass
 class Spent:
     """What the requests of one turn have used."""
@@ -63,6 +56,8 @@ class Spent:
     cached: int = 0
     """Answers of an earlier process, which cost nothing."""
     tokens_in: int = 0
+    tokens_cached: int = 0
+    """Tokens of prompts that the server had cached."""
     tokens_out: int = 0
     cost_usd: float | None = None
     """None: the server reports no cost, and no prices are known."""
@@ -71,11 +66,14 @@ class Spent:
         """Adds the `usage` of a response, as far as it has the documented form."""
         usage = usage if isinstance(usage, dict) else {}
         tokens_in, tokens_out = (_count(usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+        details = usage.get("prompt_tokens_details")
+        tokens_cached = min(_count(details.get("cached_tokens")) if isinstance(details, dict) else 0, tokens_in)
         self.tokens_in += tokens_in
+        self.tokens_cached += tokens_cached
         self.tokens_out += tokens_out
         cost = usage.get("cost")
         if not isinstance(cost, (int, float)) or isinstance(cost, bool) or not 0 <= cost < 1e9:
-            cost = (tokens_in * prices.prompt + tokens_out * prices.completion) / 1e6 if prices else None
+            cost = prices.cost(tokens_in, tokens_cached, tokens_out) if prices else None
         if cost is not None:
             self.cost_usd = (self.cost_usd or 0.0) + cost
 
@@ -89,6 +87,8 @@ class Answer:
     """Why `text` is no answer: a refusal, the limit of tokens, or nothing but reasoning."""
     kind: Literal["refused", "truncated", "empty"] | None = None
     """The same in a word, for counts."""
+    finish_reason: str | None = None
+    """Why the output ended, in the words of the server."""
 
 
 @dataclass
@@ -171,11 +171,13 @@ class Chat:
         if spent is not None:
             spent.add(completion.get("usage"), self.prices)
         text = text[-LONGEST_TEXT:]
+        finish = choice.get("finish_reason")
+        finish = finish[:40] if isinstance(finish, str) else None
         if refusal := refusal or _refusal(content):
-            return Answer(text, f"the model refuses: {str(refusal)[:_QUOTED]}", "refused")
-        if choice.get("finish_reason") in ("length", "content_filter"):
-            return Answer(text, f"the answer is cut off: {choice['finish_reason']}", "truncated")
-        return Answer(text) if text else Answer(text, "the answer is empty", "empty")
+            return Answer(text, f"the model refuses: {str(refusal)[:_QUOTED]}", "refused", finish)
+        if finish in ("length", "content_filter"):
+            return Answer(text, f"the answer is cut off: {finish}", "truncated", finish)
+        return Answer(text, finish_reason=finish) if text else Answer(text, "the answer is empty", "empty", finish)
 
     def _post(self, body: Json, timeout: float) -> _Response:
         """Sends a request, and returns after `timeout` seconds at the latest, whatever the server does."""

@@ -10,7 +10,7 @@ from ..bot import Bot
 from ..messages import Json, Start, Turn
 from ..reply import AcceptDraw, Move, Reply, Unable
 from .chat import Chat, NoAnswer, Outage, Spent
-from .prompt import ACCEPT_DRAW, choices, read_move, repetition, resolve, rules_message, turn_message
+from .prompt import ACCEPT_DRAW, choices, plain_move, read_move, repetition, resolve, rules_message, turn_message
 
 LONGEST_MOVE = 256
 """The characters of a move that a problem quotes."""
@@ -71,6 +71,8 @@ class Player(Bot):
             "tokens_out": spent.tokens_out,
             "latency_ms": round((time.monotonic() - began) * 1000),
         }
+        if spent.tokens_cached:
+            info["tokens_cached"] = spent.tokens_cached
         if spent.cached:
             info["cached"] = spent.cached
         if spent.cost_usd is not None:
@@ -99,14 +101,17 @@ class Player(Bot):
         legal = choices(turn)
         for _ in range(self._attempts):
             answer = self._chat.ask(messages, legal, deadline, spent, about)
-            if answer.problem is None and turn.legal and (found := resolve(answer.text, legal)) is not None:
+            if answer.finish_reason is not None:
+                info["finish_reason"] = answer.finish_reason
+            if answer.problem is None and turn.legal and (found := resolve(answer.text, legal, turn.view)) is not None:
                 move, info["resolved"] = found
                 info.pop("problem", None)
                 return move
-            written = read_move(answer.text)
             if answer.problem is None and not turn.legal:
                 info.pop("problem", None)
-                return written[:LONGEST_UNLISTED_MOVE]
+                info["resolved"] = "unlisted"
+                return plain_move(answer.text)[:LONGEST_UNLISTED_MOVE]
+            written = read_move(answer.text)
             info["problem"] = (answer.problem or f"`{written[:LONGEST_MOVE]}` is not a legal move")[:300]
             info["rejected"] = [*info.get("rejected", []), answer.kind or "no_move"]
             messages = repetition(messages, answer.text, info["problem"])
