@@ -262,6 +262,7 @@ impl Bench {
         };
         let settings = config.settings(rules, &run.seed.to_hex(), seating);
         let setup = RegressionSetup {
+            hide_legal: [false; 2],
             format: RegressionSetup::FORMAT,
             game: rules.meta().id.to_owned(),
             rules_version: rules.meta().rules_version,
