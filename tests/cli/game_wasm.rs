@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::common::{Folder, ROOT, Referee, Signal, referee, sample};
 use crate::game_examples::copied;
+use crate::game_programs::{PUNCTUAL, billed_beyond};
 
 const MANIFEST: &str = "protocol = 1\nid = \"line\"\ntitle = \"Line\"\nversion = 1\nwasm = \"line.wasm\"\nseats = 2\nchance = true\nreasons = [\"length\"]\n";
 
@@ -115,6 +116,21 @@ fn an_interrupt_does_not_wait_for_a_module() {
             "{report}"
         );
     }
+}
+
+#[test]
+fn while_a_module_computes_no_match_of_its_lane_gains_or_loses_time() {
+    let folder = Folder::new();
+    let plays = "    if (type[0] == 'p') moves++;\n";
+    let slow = "    for (volatile int spins = 0; type[0] == 'p' && spins < 20000000; spins++);\n";
+    let game = in_c(&folder, &[(plays, &format!("{plays}{slow}")), ("moves == 60", "moves == 4")]);
+    let punctual = folder.write("punctual.py", PUNCTUAL.replace("connect_four", "line"));
+    let (bot, records) = (format!("python3 '{punctual}'"), folder.text("records"));
+    let args = ["play", &game, &bot, &bot, "-n", "4", "--jobs", "1", "--record", &records, "--json"];
+    for report in referee(args).done().all("match") {
+        assert_eq!((&report["reason"], &report["faults"]), (&json!("length"), &json!([{}, {}])), "{report}");
+    }
+    assert_eq!(billed_beyond(&folder, 4).len(), 16);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
-use referee_transport::is_interrupted;
+use referee_transport::{LongComputation, is_interrupted};
 use wasmi::errors::{ErrorKind, InstantiationError, MemoryError, TableError};
 use wasmi::{
     CompilationMode, Config, Engine, ExternType, Instance, Memory, Module, ResourceLimiter, Store, TrapCode,
@@ -19,10 +19,12 @@ const MOST_TABLES: usize = 16;
 const MOST_ELEMENTS: usize = 1 << 20;
 /// The fuel of a millisecond of a limit: an instruction takes about one unit.
 const FUEL_PER_MS: u64 = 1_000_000;
-/// The fuel after which to look whether the run is interrupted.
-const SLICE: u64 = 20 * FUEL_PER_MS;
-/// The maximum fuel of an instantiation, which cannot be interrupted.
-const MOST_START: u64 = 100 * FUEL_PER_MS;
+/// The fuel after which to look whether the run is interrupted, and whether bots of other matches have answered.
+const SLICE: u64 = FUEL_PER_MS / 4;
+/// The maximum fuel of an instantiation, in which there is no such look.
+const MOST_START: u64 = FUEL_PER_MS;
+/// The maximum fuel of what says why an instance has trapped.
+const MOST_ERROR: u64 = 20 * FUEL_PER_MS;
 /// How many characters of an answer, and bytes of the reason of a trap, a failure quotes.
 const QUOTED: usize = 400;
 
@@ -75,6 +77,9 @@ enum Trapped {
     OutOfFuel(u64),
     #[error("the run was interrupted")]
     Interrupted,
+    /// The streams of the thread cannot be watched.
+    #[error(transparent)]
+    Unwatched(#[from] std::io::Error),
     #[error("it needs more than {} MiB of memory, or larger tables", MOST_MEMORY >> 20)]
     OutOfMemory,
     #[error("`{ALLOC}` returned {offset}, where its memory of {size} bytes has no room for {length}")]
@@ -139,7 +144,8 @@ impl WasmModule {
         let instance = Instance::new(&mut store, &self.module, &[]).map_err(|error| trapped(error, fuel))?;
         let left = self.fuel - (fuel - store.get_fuel()?);
         store.data_mut().is_running = true;
-        let mut running = RunningModule { store, fuel: self.fuel, left };
+        let mut running =
+            RunningModule { store, fuel: self.fuel, left, computation: LongComputation::default() };
         running.answer(&instance, request, accept).map_err(|error| match error {
             Trapped::Failed(trap) => match running.why(&instance) {
                 Some(why) => Trapped::Because { trap, why },
@@ -199,6 +205,7 @@ struct RunningModule {
     /// The fuel of the request, and what is left of it.
     fuel: u64,
     left: u64,
+    computation: LongComputation,
 }
 
 impl RunningModule {
@@ -239,7 +246,7 @@ impl RunningModule {
     fn why(&mut self, instance: &Instance) -> Option<String> {
         let memory = instance.get_memory(&self.store, MEMORY)?;
         let error = instance.get_typed_func::<(), u64>(&self.store, ERROR).ok()?;
-        self.left = self.left.min(SLICE);
+        self.left = self.left.min(MOST_ERROR);
         let (offset, length) = text_at(self.call(&error, ()).ok()?);
         let from = offset as usize;
         let text = memory.data(&self.store).get(from..from + length as usize)?;
@@ -265,7 +272,9 @@ impl RunningModule {
                 TypedResumableCall::HostTrap(_) => {
                     return Err(Trapped::Failed(wasmi::Error::new("a host trap")));
                 }
-                TypedResumableCall::OutOfFuel(_) if is_interrupted() => return Err(Trapped::Interrupted),
+                TypedResumableCall::OutOfFuel(_) if self.computation.look()? => {
+                    return Err(Trapped::Interrupted);
+                }
                 TypedResumableCall::OutOfFuel(paused) => {
                     let needed = paused.required_fuel();
                     if needed > self.left || self.left == 0 {
@@ -309,8 +318,9 @@ fn trapped(error: wasmi::Error, fuel: u64) -> Trapped {
 }
 
 impl Carrier for WasmModule {
+    /// Between parts of its computation, it looks at the streams of its thread.
     fn wait(&self) -> RulesWait {
-        RulesWait::Computing
+        if cfg!(target_os = "linux") { RulesWait::Watching } else { RulesWait::Computing }
     }
 
     /// It is asked once: another instance would give the same answer.
@@ -472,11 +482,12 @@ mod tests {
 
     #[test]
     fn endless_loops_run_out_of_fuel() {
-        let expected = "it used more than 20000000 units of fuel";
         let loops = r#"(func (export "handle") (param i32 i32) (result i64) (loop (br 0)) unreachable)"#;
-        assert!(failure(&[MEMORY, ALLOC, loops]).contains(expected));
+        let text = failure(&[MEMORY, ALLOC, loops]);
+        assert!(text.contains("it used more than 20000000 units of fuel"), "{text}");
         let starts = "(func $start (loop (br 0))) (start $start)";
-        assert!(failure(&[MEMORY, ALLOC, HANDLE, starts]).contains(expected));
+        let text = failure(&[MEMORY, ALLOC, HANDLE, starts]);
+        assert!(text.contains("it used more than 1000000 units of fuel"), "{text}");
     }
 
     #[test]

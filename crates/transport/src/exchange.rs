@@ -42,7 +42,7 @@ pub enum NoAnswer {
 }
 
 #[expect(clippy::disallowed_methods, reason = "no clock of a match: the timeout of a program")]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
@@ -126,7 +126,8 @@ impl Exchange {
             if let Some((watch, is_watching)) = &mut watch
                 && (has_arrivals || (is_patient && ready == 0))
             {
-                watch.note(now(), !has_arrivals)?;
+                let at = now();
+                watch.note(at, if has_arrivals { Some(at) } else { watch.ended })?;
                 **is_watching = true;
                 if watch.is_stopped {
                     return Err(NoAnswer::Interrupted);
@@ -182,7 +183,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::watch::{is_interrupted, take_arrivals, watch_stream, watch_while_waiting};
+    use crate::watch::{LongComputation, is_interrupted, take_arrivals, watch_stream, watch_while_waiting};
     use crate::{ByteStream, Stream};
 
     const LIMIT: Duration = Duration::from_secs(20);
@@ -276,6 +277,37 @@ mod tests {
         assert!(!is_interrupted());
         drop(stopper);
         assert!(is_interrupted() && is_interrupted());
+    }
+
+    #[test]
+    fn a_thread_that_computes_notes_arrivals_between_its_parts() {
+        let (stop, stopper) = UnixStream::pair().unwrap();
+        let (other, mut peer_of_other) = UnixStream::pair().unwrap();
+        // The thread of this test watches nothing else.
+        let computes = thread::spawn(move || {
+            watch_while_waiting(stop.into()).unwrap();
+            watch_stream(&other, 7).unwrap();
+            drop(LongComputation::default());
+            assert!(take_arrivals().is_none());
+            let mut computation = LongComputation::default();
+            assert!(!computation.look().unwrap());
+            let begun = now();
+            peer_of_other.write_all(b"x").unwrap();
+            assert!(!computation.look().unwrap());
+            peer_of_other.write_all(b"x").unwrap();
+            let again = now();
+            drop(computation);
+            let (arrivals, ended) = take_arrivals().unwrap();
+            let [first, second] = &arrivals[..] else { panic!("{arrivals:?}") };
+            assert!(
+                first.stream == 7 && first.since.is_some_and(|since| since <= begun) && first.at >= begun
+            );
+            assert!(second.stream == 7 && second.since == Some(first.at) && second.at >= again);
+            assert!(ended >= second.at);
+            drop(stopper);
+            assert!(LongComputation::default().look().unwrap());
+        });
+        computes.join().unwrap();
     }
 
     #[test]

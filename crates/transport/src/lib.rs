@@ -43,7 +43,7 @@ pub use memory::{MemoryPeer, MemoryStream, memory_stream};
 pub use stream::{Stream, Wire};
 pub use tls::{BadCertificate, Certificate, Tls, private_key, tls_failure};
 pub use trust::{NoTrust, trust};
-pub use watch::{Arrival, is_interrupted, take_arrivals, watch_while_waiting};
+pub use watch::{Arrival, LongComputation, is_interrupted, take_arrivals, watch_while_waiting};
 
 /// The error for "nothing to read" and "no room to write".
 fn would_block() -> io::Error {

@@ -1,5 +1,5 @@
-//! What a thread watches while it waits for the answer of an [`Exchange`](crate::Exchange): other streams, so that it knows
-//! later when their data has arrived, and the descriptor that ends its waits.
+//! What a thread watches while it waits for the answer of an [`Exchange`](crate::Exchange), or between the parts of a
+//! [`LongComputation`]: other streams, so that it knows later when their data has arrived, and the descriptor that ends its waits.
 
 use std::cell::RefCell;
 use std::io;
@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::exchange::now;
 use crate::watch_set;
 
 /// The data of the descriptor that ends waits.
@@ -26,7 +27,7 @@ pub(crate) struct WaitWatch {
     stop: OwnedFd,
     arrivals: Vec<Arrival>,
     /// When the last wait ended, if it was long enough to look at the streams.
-    ended: Option<Instant>,
+    pub(crate) ended: Option<Instant>,
     pub(crate) is_stopped: bool,
 }
 
@@ -90,6 +91,42 @@ pub fn take_arrivals() -> Option<(Vec<Arrival>, Instant)> {
     })
 }
 
+/// A computation of this thread that looks at the streams that the thread watches, between its parts.
+#[derive(Debug, Default)]
+pub struct LongComputation {
+    /// When it looked last.
+    looked: Option<Instant>,
+}
+
+impl LongComputation {
+    /// Notes which streams have become readable since it looked last. Returns whether the computation has to end.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub fn look(&mut self) -> io::Result<bool> {
+        let at = now();
+        let since = self.looked.replace(at);
+        with_watch(|watch| match watch {
+            Some(watch) => {
+                watch.note(at, since.or(watch.ended))?;
+                watch.end(at);
+                Ok(watch.is_stopped)
+            }
+            None => Ok(false),
+        })
+    }
+}
+
+impl Drop for LongComputation {
+    /// What has arrived since the last look waits no longer than since then.
+    fn drop(&mut self) {
+        if self.looked.is_some() {
+            // Whoever looks next is told if it fails again.
+            let _ = self.look();
+        }
+    }
+}
+
 /// Does something with what this thread watches, if it does.
 pub(crate) fn with_watch<T>(act: impl FnOnce(Option<&mut WaitWatch>) -> T) -> T {
     OF_THREAD.with_borrow_mut(|watch| act(watch.as_mut()))
@@ -102,9 +139,8 @@ impl WaitWatch {
         self.is_stopped
     }
 
-    /// Notes which streams have become readable.
-    pub(crate) fn note(&mut self, at: Instant, is_earlier: bool) -> io::Result<()> {
-        let since = if is_earlier { self.ended } else { Some(at) };
+    /// Notes which streams have become readable, since when at the earliest.
+    pub(crate) fn note(&mut self, at: Instant, since: Option<Instant>) -> io::Result<()> {
         for number in watch_set::ready(&self.set)? {
             match number {
                 STOP => self.is_stopped = true,

@@ -27,7 +27,8 @@ pub enum RulesFailed {
 pub enum RulesWait {
     /// They return at once.
     None,
-    /// They wait for another process. A thread that waits reads nothing that bots send, but learns when it has arrived.
+    /// They wait for another process, or compute in short parts. A thread that waits reads nothing that bots send, but learns when it
+    /// has arrived.
     Watching,
     /// They compute for some time, in which the thread does nothing else.
     Computing,
