@@ -59,7 +59,7 @@ fn view(table: &dyn Table, viewer: Viewer) -> String {
 
 /// A board that shows this position, and everything that spectators get of it.
 fn opened(header: &Arc<LiveHeader>, step: &LiveStep) -> (LiveBoard, [Vec<BoardEvent>; 2]) {
-    let board = LiveBoard::new(header.clone(), BoardDelays::default(), step);
+    let board = LiveBoard::new(header.clone(), Viewer::Public, BoardDelays::default(), step);
     let sent = [BoardForm::Shapes, BoardForm::Text].map(|form| board.after(None, form));
     (board, sent)
 }
@@ -220,6 +220,7 @@ fn a_step_of_several_positions_tells_all_moves_and_draws_the_last() {
         let mut steps = steps_of_checkers(1 + groups.iter().sum::<usize>()).into_iter();
         let mut board = LiveBoard::new(
             header.clone(),
+            Viewer::Public,
             BoardDelays { moves: delay, info: None },
             &steps.next().expect("the first"),
         );
