@@ -30,7 +30,7 @@ async def main(plan: str, command: str, *args: str) -> None:
 
         print(json.dumps({"rules": await call("rules")}))
         if plan == "write":
-            available = (await call("play", opponent="?")).rsplit("available: ", 1)[1]
+            available = (await call("play", opponent="?", matches=2)).rsplit("available: ", 1)[1]
             for tool, arguments in [
                 ("check", {}),
                 ("play", {"opponent": available, "matches": 2}),
