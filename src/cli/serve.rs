@@ -30,7 +30,7 @@ use crate::runs::league::{LeagueEvent, LeagueReload, LeagueServer, LeagueStop};
 /// on other machines. They are played here while no worker is active, and so are those of bots that connect.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  referee league init mine
+  referee init league mine
   cd mine
   referee serve league.toml
   referee serve league.toml --json --log-format json

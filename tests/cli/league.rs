@@ -561,7 +561,7 @@ fn errors_of_the_file_name_the_ladder_and_the_key() {
         }
     }
     let missing = folder.text("none.toml");
-    referee(["serve", &missing]).with_code(2).says(&["`referee league init DIR` writes one"]);
+    referee(["serve", &missing]).with_code(2).says(&["`referee init league DIR` writes one"]);
 }
 
 #[test]

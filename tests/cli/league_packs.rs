@@ -73,14 +73,7 @@ fn packed_records_are_found_wherever_records_are() {
     referee(["verify", &pack]).with_code(5).says(&["matches-1-1000.zip: invalid Zip archive"]);
     referee(["publish", &records, "--to", &there.text("public")]).done();
     referee(["verify", &there.text("public/m995.jsonl")]).done();
-    // An archive and a backup are leagues with all records.
-    let archive = there.text("backup.tar.gz");
-    let said = league.run(&["export", &archive]).done().stdout;
-    assert!(said.ends_with(&format!("with {count} records\n")), "{said}");
-    fs::create_dir(there.path("unpacked")).expect("a directory");
-    let unpacked = Command::new("tar").args(["-xzf", &archive, "-C", &there.text("unpacked")]).status();
-    assert!(unpacked.expect("tar runs").success());
-    referee(["league", "verify", "--league", &there.text("unpacked/league.toml")]).done();
+    // A backup is a league with all records.
     let backup = there.text("backup");
     let back_up = || league.run(&["backup", &backup, "--json"]).done().one("backup");
     let (first, second) = (back_up(), back_up());

@@ -274,14 +274,12 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         vec!["tournament", "withdraw", &cup],
         vec!["tournament", "return", &cup],
         vec!["tournament", "rule", "rename", &cup, "one", "--reason", "asked for it"],
-        vec!["league", "init"],
         vec!["league", "add", "--league", &league],
         vec!["league", "challenge", "--league", &league, "one", "two"],
         vec!["league", "pause", "--league", &league],
         vec!["league", "resume", "--league", &league],
         vec!["league", "rule", "rename", "--league", &league, "one", "--reason", "asked for it"],
         vec!["league", "revoke", "--league", &league],
-        vec!["league", "export", "--league", &league],
         vec!["league", "owner", "add", "--league", &league],
         vec!["league", "invite", "--league", &league],
         vec!["league", "backup", "--league", &league],
@@ -293,7 +291,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             match args[1].as_str() {
                 "checkers" if args[0] == "openings" => args.push(folder.text(&format!("new{number}.fen"))),
-                "checkers" | "run" | "tournament" | "init" | "export" | "backup" => {
+                "checkers" | "run" | "tournament" | "init" | "backup" => {
                     args.push(folder.text(&format!("new{number}")));
                 }
                 "rule" => args.push(format!("The number {number}")),

@@ -1,11 +1,13 @@
 //! The library without its shell: the direction of its imports, the documented properties of schedules, ratings and
-//! strength tests, the JSON Schemas of the games, and chess beside another program.
+//! strength tests, the JSON Schemas of the games, and chess beside another program. With the shell: corrupted databases.
 
 mod amounts;
 mod architecture;
 mod books;
 mod byes;
 mod chess;
+#[cfg(feature = "shell")]
+mod corrupt;
 mod disguise;
 mod elo;
 mod estimates;

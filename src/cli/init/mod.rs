@@ -5,8 +5,6 @@ mod competition;
 mod game;
 mod project;
 
-pub(super) use competition::{Args as CompetitionArgs, league};
-
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::{Exit, Failure};
@@ -32,12 +30,12 @@ enum Command {
     #[command(after_help = "Examples:
   referee init tournament cup
   referee init tournament cup --game saxum")]
-    Tournament(CompetitionArgs),
+    Tournament(competition::Args),
     /// Write a league: a file with comments, and two bots in Python, to be replaced by yours
     #[command(after_help = "Examples:
   referee init league mine
   referee init league mine --game saxum")]
-    League(CompetitionArgs),
+    League(competition::Args),
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
@@ -45,6 +43,6 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Bot(args) => bot::run(args),
         Command::Game(args) => game::run(args, catalog),
         Command::Tournament(args) => competition::tournament(args, catalog),
-        Command::League(args) => league(args, catalog),
+        Command::League(args) => competition::league(args, catalog),
     }
 }

@@ -11,7 +11,6 @@ use serde::Serialize;
 use crate::bot::Launch;
 use crate::cli::bots::launch;
 use crate::cli::json::LeagueBackup;
-use crate::cli::league::export::packs;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
@@ -344,4 +343,13 @@ fn copy_file(from: &Folder, to: &Folder, name: &str) -> io::Result<()> {
     io::copy(&mut source, &mut target)?;
     target.set_modified(source.metadata()?.modified()?)?;
     to.finish(name)
+}
+
+/// The packs of each ladder.
+fn packs(folder: &Folder, league: &League) -> Result<BTreeMap<String, BTreeSet<PackRange>>, StoreError> {
+    let of = |ladder: String| {
+        let records = folder.make_within("ladders")?.make_within(&ladder)?.make_within("records")?;
+        Ok((ladder, RecordFolder::new(records).packs()?))
+    };
+    league.ladders()?.into_iter().map(of).collect()
 }

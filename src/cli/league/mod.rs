@@ -3,7 +3,6 @@
 mod backup;
 mod bots;
 mod challenge;
-mod export;
 mod log;
 mod matches;
 mod owners;
@@ -21,7 +20,7 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::find_game::known_games;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::{Exit, Failure, init, screen};
+use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, counted};
 use crate::runs::league::config::{LadderListen, LeagueConfig, LeagueConfigError};
 use crate::runs::submissions::submitted_sandbox;
@@ -31,7 +30,7 @@ use crate::runs::submissions::submitted_sandbox;
 /// All subcommands also work while `referee serve` runs, which takes up changes within a second.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
-  referee league init mine
+  referee init league mine
   cd mine
   referee serve league.toml
   referee league add alice --owner 'Alice Liddell'
@@ -46,11 +45,6 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Write a league, as `referee init league` does
-    #[command(after_help = "Examples:
-  referee league init mine
-  referee league init mine --game saxum")]
-    Init(init::CompetitionArgs),
     Check(CheckArgs),
     Add(bots::AddArgs),
     Revoke(bots::RevokeArgs),
@@ -71,7 +65,6 @@ enum Command {
     Submission(submissions::SubmissionArgs),
     Matches(matches::Args),
     Backup(backup::Args),
-    Export(export::Args),
     Log(log::Args),
     Verify(verify::Args),
     Workers(workers::Args),
@@ -79,7 +72,6 @@ enum Command {
 
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     match args.command {
-        Command::Init(args) => init::league(&args, catalog),
         Command::Check(args) => check(&args, catalog),
         Command::Add(args) => bots::add(args),
         Command::Revoke(args) => bots::revoke(&args),
@@ -100,7 +92,6 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Submission(args) => submissions::submission(args),
         Command::Matches(args) => matches::run(&args, catalog),
         Command::Backup(args) => backup::run(&args),
-        Command::Export(args) => export::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Verify(args) => verify::run(&args, catalog),
         Command::Workers(args) => workers::run(&args),

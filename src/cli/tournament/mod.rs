@@ -2,8 +2,6 @@
 
 mod change;
 mod check;
-#[cfg(test)]
-mod corrupt;
 mod export;
 mod kept_site;
 #[cfg(feature = "http")]

@@ -75,7 +75,7 @@ impl LeagueConfigError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeagueFileError {
-    #[error("there is no such file; `referee league init DIR` writes one")]
+    #[error("there is no such file; `referee init league DIR` writes one")]
     Missing,
     /// It cannot be read.
     #[error(transparent)]

@@ -42,7 +42,7 @@ pub const OWN_FILES: [&str; 5] = ["ladders", "league.sqlite", "league.sqlite-wal
 /// The directory of what workers need.
 pub const WORKERS: &str = "workers";
 
-/// The contents of the file, which `referee league init` writes with comments.
+/// The contents of the file, which `referee init league` writes with comments.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeagueConfig {

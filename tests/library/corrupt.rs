@@ -1,19 +1,18 @@
 //! Corrupted databases cause errors, never panics.
 
+use std::error::Error;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use referee::bot::Launch;
+use referee::game::chance::{RandomStream, Seed, Uniform};
+use referee::game::test_length::long_or;
+use referee::games::catalog;
+use referee::report::tournament::{self, MatchList, StandingsReport, TournamentReport};
+use referee::runs::config::KnownGames;
+use referee::runs::tournament::{RequestedChange, StoredTournament, Tournament, open_results, verify};
 use rusqlite::Connection;
-
-use crate::bot::Launch;
-use crate::cli::Failure;
-use crate::cli::tournament::status;
-use crate::game::chance::{RandomStream, Seed, Uniform};
-use crate::game::test_length::long_or;
-use crate::report::tournament::{self, MatchList, StandingsReport, TournamentReport};
-use crate::runs::config::KnownGames;
-use crate::runs::tournament::{RequestedChange, StoredTournament, Tournament, open_results, verify};
 
 /// A tournament that was killed while it was played.
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tournament/cup");
@@ -32,28 +31,33 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Reads everything from the database of a tournament, up to the first error.
-fn read_all(dir: &Path) -> Result<(), Failure> {
+fn read_all(dir: &Path) -> Result<(), Box<dyn Error>> {
     let mut all = Ok(());
-    let mut each = |read: Result<(), Failure>| all = std::mem::replace(&mut all, Ok(())).and(read);
-    let games = KnownGames::new(&crate::games::catalog(), Launch::Directly);
+    let mut each = |read: Result<(), Box<dyn Error>>| all = std::mem::replace(&mut all, Ok(())).and(read);
+    let games = KnownGames::new(&catalog(), Launch::Directly);
     let db = open_results(dir)?;
-    each(status::run(&status::Args { dir: dir.to_owned(), json: true }, &games).map(drop));
-    each(StoredTournament::read(dir, &db, &games).map_err(Failure::from).and_then(|stored| {
-        let report = StandingsReport::of(&db, &stored.schedule).map_err(Failure::cannot_run)?;
-        tournament::standings_table(&report);
-        let report = TournamentReport::of(dir, &db, &stored.schedule, &stored.settings(), |_, _| ())
-            .map_err(Failure::cannot_run)?;
+    each((|| {
+        let stored = StoredTournament::read(dir, &db, &games)?;
+        stored.schedule.missing();
+        db.absent()?;
+        db.cut_offs()?;
+        db.void_for()?;
+        db.voids()?;
+        tournament::standings_table(&StandingsReport::of(&db, &stored.schedule)?);
+        let report = TournamentReport::of(dir, &db, &stored.schedule, &stored.settings(), |_, _| ())?;
         tournament::tables(&report);
         tournament::csv(&report)?;
         tournament::markdown(&report);
         tournament::html(&report);
         tournament::junit(&report);
         tournament::annotations(&report);
-        serde_json::to_string(&report).map(drop).map_err(Failure::cannot_run)
-    }));
+        serde_json::to_string(&report)?;
+        Ok(())
+    })());
     let names: Vec<String> =
         db.entrants().map(|rows| rows.into_iter().map(|row| row.name).collect()).unwrap_or_default();
-    each(StoredTournament::read(dir, &db, &games).map_err(Failure::from).and_then(|stored| {
+    each((|| {
+        let stored = StoredTournament::read(dir, &db, &games)?;
         let matches = MatchList::of(&stored.schedule, names, &stored.config.bot_names(), &stored.rulings);
         db.for_each_match(|row| {
             matches.tags(&stored.about, &row);
@@ -61,20 +65,18 @@ fn read_all(dir: &Path) -> Result<(), Failure> {
             report.csv()?;
             serde_json::to_string(&report)?;
             Ok(())
-        })
-        .map_err(Failure::cannot_run)
-    }));
-    each(
-        verify(dir, &db, &games, |_, _| ())
-            .map(|audit| drop(serde_json::to_string(&audit.standings)))
-            .map_err(Failure::from),
-    );
+        })?;
+        Ok(())
+    })());
+    each((|| {
+        serde_json::to_string(&verify(dir, &db, &games, |_, _| ())?.standings)?;
+        Ok(())
+    })());
     drop(db);
-    each(
-        Tournament::open(dir, &games, false)
-            .and_then(|tournament| tournament.unsealed().map(drop))
-            .map_err(Failure::from),
-    );
+    each((|| {
+        Tournament::open(dir, &games, false)?.unsealed()?;
+        Ok(())
+    })());
     all
 }
 
