@@ -340,7 +340,7 @@ impl Tongue for Xboard {
         if turn.draw_offered && !self.features.refuses_draws {
             lines += "draw\n";
         }
-        match moves().last().filter(|_| follows) {
+        match moves().next_back().filter(|_| follows) {
             Some(text) => self.user_move(&mut lines, text),
             None => lines += "go\n",
         }

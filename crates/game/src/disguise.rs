@@ -323,9 +323,9 @@ impl Words {
                 out.truncate(before);
                 let is_number = run.bytes().all(|byte| byte.is_ascii_digit());
                 if is_number {
-                    out.push_str(run)
+                    out.push_str(run);
                 } else {
-                    out.push_str(&self.other(run))
+                    out.push_str(&self.other(run));
                 }
                 return;
             };
@@ -342,9 +342,9 @@ impl Words {
             let is_word = |c: char| c.is_alphanumeric();
             let end = rest.find(|c: char| is_word(c) != is_word(first)).unwrap_or(rest.len());
             if is_word(first) {
-                self.run(&rest[..end], &mut out)
+                self.run(&rest[..end], &mut out);
             } else {
-                out.push_str(&rest[..end])
+                out.push_str(&rest[..end]);
             }
             rest = &rest[end..];
         }

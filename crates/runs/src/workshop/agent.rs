@@ -39,7 +39,7 @@ pub(super) struct Order {
     pub(super) log: PathBuf,
     pub(super) launch: Launch,
     pub(super) bench: Arc<Mutex<Bench>>,
-    pub(super) on_practice: Arc<dyn Fn(&Practice) -> Result<(), BenchError> + Send + Sync>,
+    pub(super) on_practice: Arc<OnPractice>,
     /// What `on_practice` has noted.
     pub(super) practised: mpsc::UnboundedReceiver<WorkshopLine>,
 }
@@ -184,13 +184,11 @@ pub(super) async fn edit(
     Ok(Edited { outcome, took, cost: output.cost })
 }
 
+/// Notes what an agent has practised.
+pub(super) type OnPractice = dyn Fn(&Practice) -> Result<(), BenchError> + Send + Sync;
+
 /// Answers the calls of one connection, one after the other.
-async fn answer(
-    stream: UnixStream,
-    bench: Arc<Mutex<Bench>>,
-    on_practice: Arc<dyn Fn(&Practice) -> Result<(), BenchError> + Send + Sync>,
-    stop: Stop,
-) {
+async fn answer(stream: UnixStream, bench: Arc<Mutex<Bench>>, on_practice: Arc<OnPractice>, stop: Stop) {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader.take(MOST_LINE as u64));
     loop {

@@ -36,7 +36,7 @@ const NAMED: usize = 10;
 #[non_exhaustive]
 pub enum BenchError {
     #[error("the bot cannot be handed in: {why}{log}", log = if log.is_empty() { String::new() } else { format!("\n{log}") })]
-    NotMade { why: NotMade, log: String },
+    NotMade { why: Box<NotMade>, log: String },
     #[error("{0}")]
     Arguments(String),
     #[error("{asked} asked for, and {left} left of the budget of this round")]
@@ -122,7 +122,7 @@ impl Bench {
             Err(NotMade::Machine(why) | NotMade::Trial(TrialError::Machine(why))) => {
                 Err(BenchError::machine(why))
             }
-            Err(why) => Err(BenchError::NotMade { why, log: log.text() }),
+            Err(why) => Err(BenchError::NotMade { why: Box::new(why), log: log.text() }),
         }
     }
 

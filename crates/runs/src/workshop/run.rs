@@ -323,7 +323,7 @@ impl Workshop {
                 command,
                 time: self.config.edit_time.duration(),
                 cost,
-                log: log.clone(),
+                log,
                 launch: self.games.launch().clone(),
                 bench: bench.clone(),
                 on_practice: Arc::new(on_practice),

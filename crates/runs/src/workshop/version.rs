@@ -50,7 +50,7 @@ impl Versions {
     pub fn find(&self, id: &str) -> Result<Version, WorkshopError> {
         let folder = self.folder.join(id);
         let command = BotFile::read(&folder).and_then(|file| file.command());
-        let command = command.map_err(|why| PackError::BotFile(why))?;
+        let command = command.map_err(PackError::BotFile)?;
         Ok(Version { id: id.to_owned(), folder, command })
     }
 
