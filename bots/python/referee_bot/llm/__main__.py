@@ -93,11 +93,11 @@ def main() -> None:
         prices = read_prices(args.prices, args.model) if args.prices else args.price
     except (OSError, ValueError) as error:
         arguments.error(f"--prices {args.prices}: {_reason(error)}")
-    if args.base_url is None and args.model != NULL:
-        arguments.error("--base-url is required, except with --model null")
     try:
         if args.model == NULL:
             chat: Chat = NullChat(random.Random(args.seed))
+        elif args.base_url is None:
+            arguments.error("--base-url is required, except with --model null")
         else:
             chat = Chat(args.base_url, args.model, _key(args.key_file), dict(args.set), prices)
     except (OSError, ValueError) as error:
