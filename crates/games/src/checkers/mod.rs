@@ -22,8 +22,8 @@ pub use self::board::{Board, Colour};
 pub use self::fen::BadFen;
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
-use referee_game::Schemas;
 #[cfg(feature = "schema")]
+use referee_game::Schemas;
 use referee_game::disguise::Vocabulary;
 use referee_game::{
     Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Notation, OpeningFile,

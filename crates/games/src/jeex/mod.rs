@@ -18,8 +18,8 @@ pub use self::board::{Board, Colour, Phase};
 pub use self::grid::{Direction, Field};
 pub use self::moves::{BadMove, Move};
 pub use self::view::{Seen, View};
-use referee_game::Schemas;
 #[cfg(feature = "schema")]
+use referee_game::Schemas;
 use referee_game::disguise::{Vocabulary, squares};
 use referee_game::{
     Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, OptionMeta, Outcome, ReasonMeta,

@@ -28,8 +28,8 @@ pub use self::moves::{BadMove, Move};
 pub use self::position::Position;
 pub use self::seen::Seen;
 pub use self::view::View;
-use referee_game::Schemas;
 #[cfg(feature = "schema")]
+use referee_game::Schemas;
 use referee_game::disguise::Vocabulary;
 use referee_game::{
     Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, ReasonMeta,

@@ -22,8 +22,8 @@ pub use self::fact::Fact;
 pub use self::moves::{BadMove, Move};
 pub use self::position::Position;
 pub use self::view::{Seen, View};
-use referee_game::Schemas;
 #[cfg(feature = "schema")]
+use referee_game::Schemas;
 use referee_game::disguise::Vocabulary;
 use referee_game::{
     Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, ReasonMeta,

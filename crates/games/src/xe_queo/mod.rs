@@ -26,8 +26,8 @@ pub use self::round::{Fact, Reason, Round};
 use self::square::SQUARES;
 pub use self::square::Square;
 pub use self::view::{Seen, View};
-use referee_game::Schemas;
 #[cfg(feature = "schema")]
+use referee_game::Schemas;
 use referee_game::disguise::{Vocabulary, squares};
 use referee_game::{
     Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, Outcome, ReasonMeta, Scene, Seat,
