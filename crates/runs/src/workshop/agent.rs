@@ -169,7 +169,8 @@ pub(super) async fn edit(
                 count => output.take(&buffer[..count])?,
             }
         }
-        output.take(b"\n")
+        // The last line may have no end.
+        if output.line.is_empty() { Ok(()) } else { output.take(b"\n") }
     };
     if let Ok(rest) = timeout(REST, rest).await {
         rest?;
