@@ -51,9 +51,9 @@ fn ratings_are_shown_with_and_without_the_matches_that_a_fault_decided() {
     let mut db = create(&folder, Seating::new(2, 2), "game = 'checkers'", &["ada", "bob"]);
     // Each has won three by play, and Bob has forfeited two.
     for number in 1..=8 {
-        let lineup = if number % 2 == 1 { [0, 1] } else { [1, 0] };
-        let played = row(number, lineup, if number == 8 { LOSS } else { WIN });
-        let is_forfeited = number == 5 || number == 7;
+        let lineup = if matches!(number, 1 | 4 | 5 | 8) { [0, 1] } else { [1, 0] };
+        let played = row(number, lineup, if matches!(number, 3 | 4 | 7) { LOSS } else { WIN });
+        let is_forfeited = number == 5 || number == 8;
         db.add_matches(&[if is_forfeited { forfeited(played, "no_legal_move") } else { played }]).unwrap();
     }
     let standings: Value = serde_json::from_str(&output(&folder, &["standings", "--json"])).unwrap();
