@@ -33,7 +33,7 @@ typedef struct referee_start { /* The start of a match in which the bot has `sea
     const char *deal;       /* NULL in a mirrored set */
     const char *commitment; /* the SHA-256 that binds the referee to its seed */
     bool nonce;             /* a nonce is mixed into the chance of the match */
-    bool unlisted;          /* nobody lists the legal moves, or they are hidden: no `legal` */
+    bool unlisted;          /* the legal moves have no list, or it is hidden: no `legal` */
 } referee_start;
 
 typedef struct referee_turn { /* The referee asks for a decision. A bot needs to remember nothing. */

@@ -29,7 +29,7 @@ type Start struct {
 	Commitment string `json:"commitment"`
 	// Nonce reports whether a nonce is mixed into the randomness of the match.
 	Nonce bool `json:"nonce"`
-	// Unlisted reports whether nobody lists the legal moves, or they are hidden: turns may come without Legal.
+	// Unlisted reports whether the legal moves have no list, or it is hidden: turns may come without Legal.
 	Unlisted bool `json:"unlisted"`
 }
 

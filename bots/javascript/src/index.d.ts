@@ -24,7 +24,7 @@ export interface Start {
   readonly commitment: string;
   /** True: a nonce returned by `start` is mixed into the randomness of the match. */
   readonly nonce: boolean;
-  /** True: nobody lists the legal moves, or they are hidden, so `legal` of a turn may be empty. */
+  /** True: the legal moves have no list, or it is hidden, so `legal` of a turn may be empty. */
   readonly unlisted: boolean;
 }
 

@@ -51,7 +51,7 @@ class Start:
     nonce: bool
     """True: a nonce returned by `Bot.start` is mixed into the dice."""
     unlisted: bool = False
-    """True: nobody lists the legal moves, or they are hidden, so `legal` of a turn may be empty."""
+    """True: the legal moves have no list, or it is hidden, so `legal` of a turn may be empty."""
 
     @classmethod
     def from_json(cls, message: Json) -> Start:

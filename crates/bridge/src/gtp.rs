@@ -124,7 +124,7 @@ fn clock(movetime: Option<u64>, clock: Option<Clock>) -> String {
         (Some(ms), _) => format!("time_settings 0 {} 1", seconds(ms)),
         (None, None) => "time_settings 0 1 1".to_owned(),
         (None, Some(Clock { delay_ms, bank_ms, increment_ms: 0 })) if delay_ms > 0 => {
-            // Rounded down: nobody forgives an engine that takes the rest.
+            // Rounded down: with the rest an engine would exceed its time.
             format!("time_settings {} {} 1", bank_ms / 1000, (delay_ms / 1000).max(1))
         }
         (None, Some(Clock { bank_ms, delay_ms, .. })) => {

@@ -1,4 +1,4 @@
-//! Games under other names: the same tree, which nobody has seen written like this.
+//! Games under other names: the same tree in words that no other text has.
 //!
 //! [`disguise`] wraps the rules of a game. The words of its moves, events and positions (squares, pieces, cards, keys) get other
 //! names, which derive from a text, the *disguise*. The tree of the game, the number of moves, the seats, numbers, the punctuation of

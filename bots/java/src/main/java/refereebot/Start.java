@@ -11,7 +11,7 @@ import java.util.List;
  * @param deal null in a mirrored set
  * @param commitment the SHA-256 that binds the referee to its seed
  * @param nonce whether a nonce is mixed into the chance of the match
- * @param unlisted whether nobody lists the legal moves, or they are hidden: turns may come without them
+ * @param unlisted whether the legal moves have no list, or it is hidden: turns may come without them
  */
 public record Start(
         String match,
