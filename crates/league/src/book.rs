@@ -50,12 +50,13 @@ pub fn ranking(
 }
 
 fn number(rows: &mut [LadderRow], fit: &Anchored) {
-    let is_ranked = |row: &&mut LadderRow| row.is_newest && !row.is_anchor && !row.is_annulled;
+    let is_ranked =
+        |row: &&mut LadderRow| row.standing.is_newest && !row.standing.is_anchor && !row.is_annulled;
     let mut ranked: Vec<&mut LadderRow> = rows.iter_mut().filter(is_ranked).collect();
     let next: Vec<Option<Entrant>> =
         ranked.iter().skip(1).map(|row| Some(row.entrant)).chain([None]).collect();
     for ((row, next), place) in ranked.iter_mut().zip(next).zip(1..) {
-        row.place = Some(place);
+        row.standing.place = Some(place);
         row.stronger_than_next =
             next.and_then(|next| fit.difference(row.entrant, next).probability_above_zero());
     }
@@ -111,21 +112,35 @@ struct PlayerTally {
 /// A row of the standings of a ladder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LadderRow {
-    /// From 1; `None` for anchors, earlier versions and bots that were disqualified from the start, which stand outside the
-    /// ranking.
-    pub place: Option<usize>,
     /// `NAME` or `NAME@VERSION`.
     pub player: String,
     /// Its index among the players of the ladder.
     #[serde(skip)]
     entrant: Entrant,
+    #[serde(flatten)]
+    pub standing: Standing,
+    /// The probability that it is stronger than the player in the next place; `None` without one. It comes from their
+    /// difference in the fit: their intervals share an uncertainty.
+    pub stronger_than_next: Option<f64>,
+    /// When its last match ended, in UTC.
+    pub last_seen: Option<String>,
+    /// What people see instead of its name.
+    pub display_name: Option<String>,
+    /// Whether its bot was disqualified from the start.
+    #[serde(skip)]
+    is_annulled: bool,
+}
+
+/// The place, the rating and the results of a player.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// From 1; `None` for anchors, earlier versions and bots that were disqualified from the start, which stand outside the
+    /// ranking.
+    pub place: Option<usize>,
     /// Elo with its 95% interval.
     pub rating: Estimate,
     /// The distance to the ends of the 95% interval of its difference to the field, in Elo.
     pub margin_in_field: f64,
-    /// The probability that it is stronger than the player in the next place; `None` without one. It comes from their
-    /// difference in the fit: their intervals share an uncertainty.
-    pub stronger_than_next: Option<f64>,
     /// Whether the rating is fixed.
     #[serde(rename = "anchor")]
     pub is_anchor: bool,
@@ -142,13 +157,6 @@ pub struct LadderRow {
     pub wdl: Wdl,
     /// Matches in which it made a fault.
     pub faulted: u32,
-    /// When its last match ended, in UTC.
-    pub last_seen: Option<String>,
-    /// What people see instead of its name.
-    pub display_name: Option<String>,
-    /// Whether its bot was disqualified from the start.
-    #[serde(skip)]
-    is_annulled: bool,
 }
 
 impl LadderRow {
@@ -205,12 +213,13 @@ impl Book {
     /// If there are too many players.
     pub(crate) fn keep(&mut self, row: &LadderRow) -> Result<(), LadderError> {
         let player = self.player(&row.player)?;
-        if !row.is_anchor {
-            let margin = (WIDENED * row.margin_in_field).clamp(LEAST_MARGIN, MOST_MARGIN);
-            self.known.earlier.insert(player, EarlierRating::within(row.rating.value, margin));
+        let Standing { is_anchor, rating, margin_in_field, .. } = row.standing;
+        if !is_anchor {
+            let margin = (WIDENED * margin_in_field).clamp(LEAST_MARGIN, MOST_MARGIN);
+            self.known.earlier.insert(player, EarlierRating::within(rating.value, margin));
             // What the interval has beside the margin in the field is the distance to the anchors.
-            let to_anchors = row.rating.high - row.rating.value;
-            let of_distance = (to_anchors.powi(2) - row.margin_in_field.powi(2)).max(0.0).sqrt();
+            let to_anchors = rating.high - rating.value;
+            let of_distance = (to_anchors.powi(2) - margin_in_field.powi(2)).max(0.0).sqrt();
             let distance = EarlierRating::within(0.0, of_distance.max(1.0)).deviation;
             let most = self.known.earlier_distance.get_or_insert(distance);
             *most = most.max(distance);
@@ -380,18 +389,20 @@ impl Book {
             let is_anchor = self.known.anchors.contains_key(&Entrant(at as u16));
             let is_uncertain = margin_in_field > PROVISIONAL || tally.matches < LEAST_MATCHES;
             LadderRow {
-                place: None,
                 player: tally.name.clone(),
                 entrant: Entrant(at as u16),
-                rating: Estimate { value: rating, low: rating - margin, high: rating + margin },
-                margin_in_field,
+                standing: Standing {
+                    place: None,
+                    rating: Estimate { value: rating, low: rating - margin, high: rating + margin },
+                    margin_in_field,
+                    is_anchor,
+                    is_provisional: is_uncertain && !is_anchor,
+                    is_newest: seen.insert(Name::parse(&tally.name).bot),
+                    matches: tally.matches,
+                    wdl: tally.wdl,
+                    faulted: tally.faulted,
+                },
                 stronger_than_next: None,
-                is_anchor,
-                is_provisional: is_uncertain && !is_anchor,
-                is_newest: seen.insert(Name::parse(&tally.name).bot),
-                matches: tally.matches,
-                wdl: tally.wdl,
-                faulted: tally.faulted,
                 last_seen: tally.last_seen.clone(),
                 display_name: names.of_player(&tally.name),
                 is_annulled: rulings.is_annulled(&tally.name),
@@ -399,9 +410,12 @@ impl Book {
         };
         // The newest version of a bot is the last one that has come.
         let mut rows: Vec<LadderRow> = self.players.iter().enumerate().rev().map(row).collect();
-        let group = |row: &LadderRow| (row.is_annulled, !row.is_newest, row.is_anchor, row.is_provisional);
+        let group = |row: &LadderRow| {
+            let Standing { is_newest, is_anchor, is_provisional, .. } = row.standing;
+            (row.is_annulled, !is_newest, is_anchor, is_provisional)
+        };
         rows.sort_by(|one, other| {
-            let by_rating = other.rating.value.total_cmp(&one.rating.value);
+            let by_rating = other.standing.rating.value.total_cmp(&one.standing.rating.value);
             group(one).cmp(&group(other)).then(by_rating).then_with(|| one.player.cmp(&other.player))
         });
         number(&mut rows, fit);
@@ -462,13 +476,18 @@ mod tests {
         book.add(&played(202, ["bob", "random"], None, true)).unwrap();
         let fit = book.rating_inputs().fit();
         let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
-        let summary: Vec<(Option<usize>, &str, u32, bool)> =
-            rows.iter().map(|row| (row.place, &*row.player, row.matches, row.is_provisional)).collect();
+        let summary: Vec<(Option<usize>, &str, u32, bool)> = rows
+            .iter()
+            .map(|row| (row.standing.place, &*row.player, row.standing.matches, row.standing.is_provisional))
+            .collect();
         let expected =
             [(Some(1), "alice@1", 200, false), (Some(2), "bob", 0, true), (None, "random", 200, false)];
         assert_eq!(summary, expected);
-        assert_eq!((rows[0].wdl.wins, rows[0].wdl.losses, rows[2].rating.value), (150, 50, 1000.0));
-        assert!((1150.0..1230.0).contains(&rows[0].rating.value), "{rows:?}");
+        assert_eq!(
+            (rows[0].standing.wdl.wins, rows[0].standing.wdl.losses, rows[2].standing.rating.value),
+            (150, 50, 1000.0)
+        );
+        assert!((1150.0..1230.0).contains(&rows[0].standing.rating.value), "{rows:?}");
     }
 
     #[test]
@@ -485,7 +504,7 @@ mod tests {
         let alice = rows[0].stronger_than_next.expect("bob is next");
         // By the binomial distribution 88.8%.
         assert!((0.87..0.9).contains(&alice), "{rows:?}");
-        assert_eq!((rows[1].place, rows[1].stronger_than_next), (Some(2), None));
+        assert_eq!((rows[1].standing.place, rows[1].stronger_than_next), (Some(2), None));
     }
 
     #[test]
@@ -547,10 +566,13 @@ mod tests {
         let fit = book.rating_inputs().fit();
         let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
         let places: BTreeMap<&str, Option<usize>> =
-            rows.iter().map(|row| (&*row.player, row.place)).collect();
+            rows.iter().map(|row| (&*row.player, row.standing.place)).collect();
         let expected = [("alice", Some(1)), ("alice@10", None), ("alice@2", None), ("bob", Some(2))];
         assert_eq!(places, expected.into());
-        assert!(rows[..2].iter().all(|row| row.is_newest && row.is_provisional), "{rows:?}");
+        assert!(
+            rows[..2].iter().all(|row| row.standing.is_newest && row.standing.is_provisional),
+            "{rows:?}"
+        );
     }
 
     #[test]
@@ -573,10 +595,17 @@ mod tests {
         let fit = book.rating_inputs().fit();
         let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
         let alice = rows.iter().find(|row| row.player == "alice").unwrap();
-        assert!(alice.rating.high - alice.rating.value > 80.0 && alice.margin_in_field < 80.0, "{alice:?}");
-        assert!(rows[..4].iter().all(|row| !row.is_provisional && bots.contains(&&*row.player)), "{rows:?}");
+        assert!(
+            alice.standing.rating.high - alice.standing.rating.value > 80.0
+                && alice.standing.margin_in_field < 80.0,
+            "{alice:?}"
+        );
+        assert!(
+            rows[..4].iter().all(|row| !row.standing.is_provisional && bots.contains(&&*row.player)),
+            "{rows:?}"
+        );
         let last: Vec<(&str, Option<usize>)> =
-            rows[4..].iter().map(|row| (&*row.player, row.place)).collect();
+            rows[4..].iter().map(|row| (&*row.player, row.standing.place)).collect();
         assert_eq!(last, [("newcomer", Some(5)), ("random", None)]);
     }
 

@@ -87,7 +87,7 @@ impl LadderSeason {
 impl FinalStandings {
     /// The row in the first place, if a rated match was played.
     pub fn winner(&self) -> Option<&LadderRow> {
-        self.standings.iter().find(|row| row.place == Some(1) && row.matches > 0)
+        self.standings.iter().find(|row| row.standing.place == Some(1) && row.standing.matches > 0)
     }
 
     /// Those of a season that has ended: the stored ones. If the process that ended it did not store any, they are
@@ -190,7 +190,8 @@ mod tests {
         assert_eq!(found("alice@3")[0], 1700.0);
         assert_eq!(found("carol")[0], 1533.0, "the mean of the ratings that are kept");
         let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
-        let newest: Vec<&str> = rows.iter().filter(|row| row.is_newest).map(|row| &*row.player).collect();
+        let newest: Vec<&str> =
+            rows.iter().filter(|row| row.standing.is_newest).map(|row| &*row.player).collect();
         assert_eq!(newest, ["alice@3", "carol", "bob", "random"]);
     }
 }

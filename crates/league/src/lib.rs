@@ -5,7 +5,7 @@
 //! * [`OrganiserAct`] and [`OwnerAct`] are what the organiser and the owners decide, as values: [`League::act`] and
 //!   [`League::act_as_owner`] decide and apply one in a transaction, [`League::rule`] a ruling
 //! * [`Book`] counts the results of a ladder and rates its players: [`LadderRow`] is a row of standings, [`FinalStandings`]
-//!   are those of a season that has ended
+//!   are those of a season that has ended, [`LadderSnapshot`] is what is shown of a ladder while it is played
 
 mod acts;
 mod book;
@@ -21,6 +21,7 @@ mod owners;
 mod retention;
 mod rules;
 mod seasons;
+mod snapshot;
 mod submissions;
 
 use std::fs;
@@ -30,7 +31,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use acts::{ActError, LadderMatch, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
-pub use book::{Book, LadderRow, LadderSeats, RatingInputs, ranking};
+pub use book::{Book, LadderRow, LadderSeats, RatingInputs, Standing, ranking};
 pub use bots::{BotDisplayNames, LeagueBot, NewBot, ProgramName};
 pub use challenges::{Challenge, ChallengeError};
 pub use error::{LadderError, NotCounted};
@@ -42,6 +43,7 @@ pub use matches::{LeagueMatch, MatchFilter};
 pub use owners::{Admission, Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
 pub use rules::RulesVersion;
 pub use seasons::{Season, SeasonError};
+pub use snapshot::{LadderSnapshot, LeadTaken, PlayerState, PublishedLadder, WaitingMatch};
 pub use submissions::{
     IntakeError, Submission, SubmissionError, SubmissionQuota, SubmissionState, SubmittedBot,
 };

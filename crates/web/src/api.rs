@@ -155,9 +155,9 @@ fn not_shown(why: BoardAccess) -> Response {
 
 /// `ok`, or what does not work on a ladder. A server that cannot store results is not healthy.
 async fn health(State(hub): HubState) -> Response {
-    let Some(health) = hub.ladder().map(|ladder| ladder.health()) else { return "ok\n".into_response() };
-    let status = if health.is_storage_writable { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let problems = health.problems();
+    let Some(ladder) = hub.ladder() else { return "ok\n".into_response() };
+    let status = if ladder.is_storage_writable() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let problems = ladder.problems();
     (status, if problems.is_empty() { "ok\n".to_owned() } else { problems }).into_response()
 }
 

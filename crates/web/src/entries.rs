@@ -7,6 +7,7 @@ use referee_protocol::words::EndedBy;
 use serde::Serialize;
 
 use referee_game::Meta;
+use referee_league::LeadTaken;
 use referee_match::{Ending, Faults};
 use referee_report::page::halves;
 use referee_report::preview::{Preview, PreviewRow, drawable, drawn};
@@ -104,15 +105,15 @@ impl NamesAndRulings {
 
 /// The ruling in force on a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ShownRuling {
+pub(super) struct ShownRuling {
     /// Its number.
-    pub id: u32,
+    pub(super) id: u32,
     /// `void`, `awarded to alice`, `awarded as a draw` or `replayed`.
-    pub outcome: String,
+    pub(super) outcome: String,
     /// When it was made, in UTC.
-    pub at: String,
+    pub(super) at: String,
     /// Why it was made; `None` if the reason is private.
-    pub reason: Option<String>,
+    pub(super) reason: Option<String>,
 }
 
 /// Whether there is a board to look at.
@@ -181,8 +182,8 @@ pub struct StandingsView {
     pub story: Option<Story>,
     /// What is played next.
     pub next: Vec<NextMatch>,
-    /// On a ladder: the match after which the first place changed hands for the last time, and who led before.
-    pub last_change_of_lead: Option<(String, String)>,
+    /// On a ladder: the match after which the first place changed hands for the last time.
+    pub last_change_of_lead: Option<LeadTaken>,
     /// What people see instead of names.
     pub names: Arc<DisplayNames>,
     /// The rulings on matches of the run, in the order in which they were made.

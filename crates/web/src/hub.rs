@@ -23,7 +23,7 @@ use crate::entries::{
     self, BoardAccess, BotEntry, EntrantNames, MatchEntry, NamesAndRulings, NextEntry, SeatEntry,
     StandingsRow, StandingsView, seat_entries,
 };
-use crate::ladder::LadderView;
+use crate::ladder::LadderPages;
 use crate::metrics::{MatchFigures, Metrics};
 use crate::notices::RecentNotices;
 use crate::previews::RecentPreviews;
@@ -153,7 +153,7 @@ pub(super) struct Hub {
     previews: RecentPreviews,
     notices: RecentNotices,
     /// The ladder of a league, if the run is one.
-    ladder: OnceLock<Arc<dyn LadderView>>,
+    ladder: OnceLock<Arc<LadderPages>>,
     /// Becomes true when the server closes.
     closes: watch::Sender<bool>,
 }
@@ -356,11 +356,11 @@ impl Hub {
     }
 
     /// Shows a ladder. Only the first call has an effect.
-    pub(super) fn set_ladder(&self, ladder: Arc<dyn LadderView>) {
+    pub(super) fn set_ladder(&self, ladder: Arc<LadderPages>) {
         self.ladder.get_or_init(|| ladder);
     }
 
-    pub(super) fn ladder(&self) -> Option<&Arc<dyn LadderView>> {
+    pub(super) fn ladder(&self) -> Option<&Arc<LadderPages>> {
         self.ladder.get()
     }
 
@@ -576,7 +576,7 @@ impl Hub {
 
     pub(super) fn metrics_text(&self) -> String {
         let text = self.metrics.text(self.state().running.len());
-        text + &self.ladder().map(|ladder| ladder.health().metrics()).unwrap_or_default()
+        text + &self.ladder().map(|ladder| ladder.metrics()).unwrap_or_default()
     }
 }
 

@@ -66,18 +66,14 @@ use referee_match::record::PublishedInfo;
 use referee_report::page::PublicUrl;
 use referee_results::FinishedMatch;
 
-pub use entries::{DisplayNames, NextMatch, RecentResults, ShownRuling, StandingsRow, StandingsView};
-pub use ladder::{
-    LadderEntry, LadderHealth, LadderView, Opponent, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry,
-    PlayerStanding,
-};
+pub use entries::{DisplayNames, NextMatch, RecentResults, StandingsRow, StandingsView};
+pub use ladder::{AboutLeague, LadderPages, OtherLadder, OwnersLink, PackSending};
 pub use notices::{Announcement, Notices};
 pub use owners::{
     ArrivingSubmission, OwnersLadder, OwnersOptions, OwnersReload, OwnersServer, SignUp, SignUpMode,
     SubmissionIntake,
 };
 pub use person::PersonServer;
-pub use seasons::{SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings};
 
 /// How a run is watched.
 #[derive(Clone, Debug)]
@@ -216,9 +212,10 @@ impl WatchServer {
         self.hub.set_entrants(names);
     }
 
-    /// Shows a ladder: its players, and how a bot joins. Call it once.
-    pub fn set_ladder(&self, ladder: Arc<dyn LadderView>) {
-        self.hub.set_ladder(ladder);
+    /// Shows a ladder: its standings and players, and how a bot joins. Call it once.
+    pub fn set_ladder(&self, ladder: Arc<LadderPages>) {
+        self.hub.set_ladder(ladder.clone());
+        self.set_standings(Box::new(move || ladder.standings()));
     }
 
     /// Counts a match that was played before the server started, without listing it.

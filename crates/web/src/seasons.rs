@@ -1,6 +1,5 @@
 //! The seasons of a league that have ended: final standings and matches, as JSON and as pages.
 
-use referee_store::StoreError;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -8,35 +7,35 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 use referee_game::json;
+use referee_league::Standing;
 use referee_report::page::{Scale, interval_bar};
-use referee_stats::Wdl;
-use referee_stats::rating::Estimate;
+use referee_store::StoreError;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Bounded, HubState, LIST, MOST_MATCHES, Parameters, refused};
 use crate::hub::Hub;
-use crate::ladder::{LadderView, PlayedMatch, PlayerName, answered};
+use crate::ladder::{LadderPages, PlayedMatch, PlayerName, answered};
 use crate::pages;
 
 /// A season that has ended.
-#[derive(Clone, Debug, Serialize)]
-pub struct SeasonEntry {
-    pub name: String,
+#[derive(Serialize)]
+pub(super) struct SeasonEntry {
+    pub(super) name: String,
     /// When it ended, in UTC.
-    pub ended_at: String,
+    pub(super) ended_at: String,
     /// The number of matches.
-    pub matches: u32,
+    pub(super) matches: u32,
     /// Who came first; `None` without a rated match.
-    pub winner: Option<SeasonPlayer>,
+    pub(super) winner: Option<SeasonPlayer>,
 }
 
-#[derive(Clone, Debug, Serialize)]
-pub struct SeasonPlayer {
+#[derive(Serialize)]
+pub(super) struct SeasonPlayer {
     /// `NAME` or `NAME@VERSION`.
-    pub name: String,
+    pub(super) name: String,
     /// What people saw instead of its name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub display_name: Option<String>,
+    pub(super) display_name: Option<String>,
 }
 
 impl SeasonPlayer {
@@ -46,38 +45,21 @@ impl SeasonPlayer {
 }
 
 /// The final standings of a season.
-#[derive(Clone, Debug, Serialize)]
-pub struct SeasonStandings {
+#[derive(Serialize)]
+pub(super) struct SeasonStandings {
     #[serde(flatten)]
-    pub season: SeasonEntry,
+    pub(super) season: SeasonEntry,
     /// The best first; anchors and earlier versions come last, without a place.
-    pub standings: Vec<SeasonRow>,
+    pub(super) standings: Vec<SeasonRow>,
 }
 
 /// A row of final standings.
-#[derive(Clone, Debug, Serialize)]
-pub struct SeasonRow {
-    /// From 1.
-    pub place: Option<usize>,
+#[derive(Serialize)]
+pub(super) struct SeasonRow {
     #[serde(flatten)]
-    pub player: SeasonPlayer,
-    /// Elo with its 95% interval.
-    pub rating: Estimate,
-    /// The distance to the ends of the 95% interval of its difference to the field, in Elo.
-    pub margin_in_field: f64,
-    /// Whether the rating was fixed.
-    pub anchor: bool,
-    /// Whether its difference to the field was uncertain by more than 80 Elo, or came from fewer than 30 matches.
-    pub provisional: bool,
-    /// Whether no later version of the bot had played.
-    pub newest: bool,
-    /// Rated matches with a result.
-    pub matches: u32,
-    /// Their results.
+    pub(super) player: SeasonPlayer,
     #[serde(flatten)]
-    pub wdl: Wdl,
-    /// Matches in which it made a fault.
-    pub faulted: u32,
+    pub(super) standing: Standing,
 }
 
 /// The seasons, the newest first.
@@ -115,8 +97,7 @@ fn no_season(name: &str) -> String {
 
 /// The seasons as JSON.
 pub(super) async fn of_league(State(hub): HubState) -> Response {
-    let read =
-        |ladder: &dyn LadderView, _: &Hub| Ok(Some(json::text(&Seasons { seasons: ladder.seasons()? })));
+    let read = |ladder: &LadderPages, _: &Hub| Ok(Some(json::text(&Seasons { seasons: ladder.seasons()? })));
     answered(&hub, "seasons".to_owned(), String::new(), read).await
 }
 
@@ -124,7 +105,7 @@ pub(super) async fn of_league(State(hub): HubState) -> Response {
 pub(super) async fn of_season(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
     let (key, missing) = (format!("season {name}"), no_season(&name));
     let read =
-        move |ladder: &dyn LadderView, _: &Hub| Ok(ladder.season(&name)?.map(|season| json::text(&season)));
+        move |ladder: &LadderPages, _: &Hub| Ok(ladder.season(&name)?.map(|season| json::text(&season)));
     answered(&hub, key, missing, read).await
 }
 
@@ -136,7 +117,7 @@ pub(super) async fn matches_of_season(
 ) -> Response {
     let (before, limit) = query.of();
     let (key, missing) = (format!("season {name} {before:?} {limit}"), no_season(&name));
-    let read = move |ladder: &dyn LadderView, hub: &Hub| {
+    let read = move |ladder: &LadderPages, hub: &Hub| {
         let found = ladder.season_matches(&name, before, limit)?;
         Ok(found.map(|mut matches| {
             hub.note_rulings(&mut matches);
@@ -149,7 +130,7 @@ pub(super) async fn matches_of_season(
 /// Reads something of the ladder for a page; an answer that says what is wrong otherwise.
 async fn read<T: Send + 'static>(
     hub: &Hub,
-    read: impl FnOnce(&dyn LadderView) -> Result<T, StoreError> + Send + 'static,
+    read: impl FnOnce(&LadderPages) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, Response> {
     let Some(ladder) = hub.ladder().map(Arc::clone) else {
         return Err(refused(StatusCode::NOT_FOUND, "this is not a ladder of a league"));
@@ -224,9 +205,9 @@ fn told(
         h1 { (season.name) }
         @if let Some(first) = standings.first().filter(|_| season.winner.is_some()) {
             p class="lede" {
-                @let margin = (first.rating.high - first.rating.value).round();
-                (first.player.shown()) " came first: rated " (first.rating.value.round()) " "
-                span class="muted small" { "± " (margin) } " after " (first.matches) " rated matches."
+                @let margin = (first.standing.rating.high - first.standing.rating.value).round();
+                (first.player.shown()) " came first: rated " (first.standing.rating.value.round()) " "
+                span class="muted small" { "± " (margin) } " after " (first.standing.matches) " rated matches."
             }
         }
         section aria-labelledby="standings-title" {
@@ -266,8 +247,8 @@ fn minute(at: &str) -> String {
 
 /// Final standings.
 fn table(standings: &[SeasonRow]) -> Markup {
-    let rows = || standings.iter().filter(|row| row.newest);
-    let scale = Scale::of(rows().map(|row| row.rating));
+    let rows = || standings.iter().filter(|row| row.standing.is_newest);
+    let scale = Scale::of(rows().map(|row| row.standing.rating));
     html! {
         table class="cards" {
             thead {
@@ -284,16 +265,16 @@ fn table(standings: &[SeasonRow]) -> Markup {
             tbody {
                 @for row in rows() {
                     tr {
-                        td class="num" { @if let Some(place) = row.place { (place) } }
+                        td class="num" { @if let Some(place) = row.standing.place { (place) } }
                         td class="name" { a href={ "../players/" (row.player.name) } { (row.player.shown()) } }
                         td class="lead num" {
-                            (row.rating.value.round())
-                            @if row.anchor { " =" } @else if row.provisional { " ?" }
+                            (row.standing.rating.value.round())
+                            @if row.standing.is_anchor { " =" } @else if row.standing.is_provisional { " ?" }
                         }
-                        td class="bar" { (interval_bar(row.rating, scale)) }
-                        td class="num beside" { (row.wdl.wins) " / " (row.wdl.draws) " / " (row.wdl.losses) }
-                        td class="num" data-l="Faults" { (row.faulted) }
-                        td class="num" data-l="Matches" { (row.matches) }
+                        td class="bar" { (interval_bar(row.standing.rating, scale)) }
+                        td class="num beside" { (row.standing.wdl.wins) " / " (row.standing.wdl.draws) " / " (row.standing.wdl.losses) }
+                        td class="num" data-l="Faults" { (row.standing.faulted) }
+                        td class="num" data-l="Matches" { (row.standing.matches) }
                     }
                 }
             }

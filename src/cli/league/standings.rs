@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             None => standings(&mut league, &config, ladder, &game, args)?,
         };
         if !args.all {
-            rows.retain(|row| row.row.is_newest);
+            rows.retain(|row| row.row.standing.is_newest);
         }
         let (name, id) = (&*ladder.name, game.rules.meta().id);
         if args.json {
@@ -163,29 +163,30 @@ fn standings(
 /// The standings as a table, with Weng-Lin ratings if there are any.
 fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
     let cells = |LadderStanding { row, weng_lin, .. }: &LadderStanding| {
-        let mark = if row.is_anchor {
+        let mark = if row.standing.is_anchor {
             " ="
-        } else if row.is_provisional {
+        } else if row.standing.is_provisional {
             " ?"
         } else {
             ""
         };
-        let margin = |margin: f64| if row.is_anchor { String::new() } else { format!("{margin:.0}") };
+        let margin =
+            |margin: f64| if row.standing.is_anchor { String::new() } else { format!("{margin:.0}") };
         let mut cells = vec![
-            row.place.map(|place| place.to_string()).unwrap_or_default(),
+            row.standing.place.map(|place| place.to_string()).unwrap_or_default(),
             match &row.display_name {
                 Some(display) => format!("{display} ({})", row.player),
                 None => row.player.clone(),
             },
-            format!("{:.0}{mark}", row.rating.value),
-            margin(row.rating.high - row.rating.value),
-            margin(row.margin_in_field),
+            format!("{:.0}{mark}", row.standing.rating.value),
+            margin(row.standing.rating.high - row.standing.rating.value),
+            margin(row.standing.margin_in_field),
             row.stronger_than_next.map(|share| format!("{:.0}%", 100.0 * share)).unwrap_or_default(),
-            row.matches.to_string(),
-            row.wdl.wins.to_string(),
-            row.wdl.draws.to_string(),
-            row.wdl.losses.to_string(),
-            row.faulted.to_string(),
+            row.standing.matches.to_string(),
+            row.standing.wdl.wins.to_string(),
+            row.standing.wdl.draws.to_string(),
+            row.standing.wdl.losses.to_string(),
+            row.standing.faulted.to_string(),
             row.last_seen.clone().unwrap_or_else(|| "never".to_owned()),
         ];
         let second = weng_lin.map(|row| [format!("{:.1}", row.rating), format!("{:.1}", row.deviation)]);

@@ -371,7 +371,7 @@ impl SeasonTallies<'_> {
         for season in &league.seasons()? {
             let rulings = season.rulings(self.rulings.to_vec());
             let found = FinalStandings::of(league, &ladder.name, season.number, game.seats())?;
-            let standings = found.standings.into_iter().map(|row| (row.player, row.wdl)).collect();
+            let standings = found.standings.into_iter().map(|row| (row.player, row.standing.wdl)).collect();
             let by_records = self.tally(season.number, &rulings, recorded());
             differences.extend(differing(&by_records, &standings, |recorded, stored| {
                 Discrepancy::FinalStandings { season: season.name.clone(), recorded, stored }
@@ -405,7 +405,7 @@ impl SeasonTallies<'_> {
         }
         book.standings(&Anchored::default(), &LadderRulings::default(), &BotDisplayNames::default())
             .into_iter()
-            .map(|row| (row.player, row.wdl))
+            .map(|row| (row.player, row.standing.wdl))
             .collect()
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use referee_league::{KeptRating, LadderRow};
+use referee_league::{KeptRating, LadderRow, Standing};
 
 /// The time between two ratings of a player that are kept. Before that, one is kept whenever its matches have doubled.
 const APART: Duration = Duration::from_secs(600);
@@ -22,7 +22,8 @@ impl RatingHistory {
     pub(super) fn due(&mut self, standings: &[LadderRow]) -> Vec<KeptRating> {
         let now = Instant::now();
         let mut due = Vec::new();
-        for &LadderRow { ref player, rating, matches, is_provisional, .. } in standings {
+        for LadderRow { player, standing, .. } in standings {
+            let Standing { rating, matches, is_provisional, .. } = *standing;
             let is_due = match self.kept.get(player) {
                 None => matches > 0,
                 // With fewer matches than before a new season has begun.

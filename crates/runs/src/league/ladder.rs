@@ -9,11 +9,9 @@ mod rules_state;
 mod scheduler;
 mod snapshot;
 
-pub(super) use lead::LeadTaken;
-pub use memory::{LadderMemory, PlayerState};
+pub use memory::LadderMemory;
 
 pub(super) use scheduler::LadderScheduler;
-pub(super) use snapshot::{LadderSnapshot, WaitingMatch, WaitingReason};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -32,7 +30,7 @@ use referee_game::Seating;
 use referee_game::chance::RandomStream;
 use referee_league::{
     Book, BotDisplayNames, Challenge, LadderError, LadderRow, LadderRulings, LadderSeason, LadderSeats,
-    LeagueBot, LeagueMatch,
+    LadderSnapshot, LeagueBot, LeagueMatch, PublishedLadder,
 };
 use referee_match::Leg;
 use referee_match::record::Times;
@@ -153,18 +151,13 @@ pub(super) struct Ladder {
 #[derive(Clone, Debug)]
 pub(super) struct SharedLadder {
     ladder: Arc<Mutex<Ladder>>,
-    shown: Arc<Mutex<Arc<LadderSnapshot>>>,
+    pub(super) shown: PublishedLadder,
 }
 
 impl SharedLadder {
     /// Shares a ladder.
     pub(super) fn new(ladder: Ladder) -> SharedLadder {
-        SharedLadder { ladder: Arc::new(Mutex::new(ladder)), shown: Arc::default() }
-    }
-
-    /// What was published last. Spectators get this, so that the ladder never waits for them.
-    pub(super) fn shown(&self) -> Arc<LadderSnapshot> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        SharedLadder { ladder: Arc::new(Mutex::new(ladder)), shown: PublishedLadder::default() }
     }
 
     /// Publishes the state of the ladder at this time.
@@ -176,7 +169,7 @@ impl SharedLadder {
             snapshot.lead_taken = ladder.lead.taken.clone();
             Arc::new(snapshot)
         };
-        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = snapshot.clone();
+        self.shown.set(snapshot.clone());
         snapshot
     }
 

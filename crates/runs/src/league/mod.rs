@@ -33,7 +33,6 @@ mod folder;
 mod history;
 mod ladder;
 mod notices;
-mod pages;
 mod recover;
 mod resume;
 mod retention;
@@ -48,7 +47,7 @@ pub use audit::{
 };
 pub use error::{NotOfLadder, NotRecovered};
 pub use folder::ladder_folder;
-pub use ladder::{LadderLimits, LadderMemory, PlayerState};
+pub use ladder::{LadderLimits, LadderMemory};
 pub use notices::{NoticeError, NoticeFiles, PagesConfig, UnreadableNotices, UnreadableText, WrongLength};
 pub use retention::Retention;
 pub use rules_versions::ChangedRules;
@@ -59,7 +58,7 @@ pub use server::{
 };
 
 use history::RatingHistory;
-use ladder::{Ladder, LadderScheduler, LadderSnapshot, LeadTaken, SharedLadder, WaitingMatch, WaitingReason};
+use ladder::{Ladder, LadderScheduler, SharedLadder};
 use recover::{deal_of, recorded, recover, row_of};
 use resume::{resume, resume_on_workers};
 use retention::{RetainedLadder, seal_of};

@@ -9,6 +9,7 @@ use std::time::Duration;
 use axum::body::Bytes;
 use referee_engine::runner::EndedMatch;
 use referee_game::{Meta, counted, json};
+use referee_league::LeadTaken;
 use referee_report::preview::{Preview, drawn};
 use referee_report::story::{LeadChange, Story};
 use referee_stats::{SideResult, Wdl};
@@ -213,7 +214,7 @@ impl RunState {
             if is_ladder {
                 let taken = view.last_change_of_lead.filter(|_| story.leader.is_some());
                 self.last_change_of_lead =
-                    taken.map(|(id, from)| LeadChange { r#match: id, from: Some(from) });
+                    taken.map(|LeadTaken { id, from }| LeadChange { r#match: id, from: Some(from) });
             } else if story.leader.is_some() && self.leader.is_some() && story.leader != self.leader {
                 let last = self.ended.back().map(|ended| ended.entry.id.clone());
                 self.last_change_of_lead =

@@ -40,7 +40,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::api::{as_json, refused};
 use crate::guard;
-use crate::ladder::LadderView;
+use crate::ladder::LadderPages;
 use crate::limiter::{Pace, Rate};
 use crate::metrics::OpenCount;
 use crate::pages::{COMMON_SCRIPT, Page, PageCard, TOP};
@@ -127,7 +127,7 @@ pub struct OwnersLadder {
     /// The directory of its records.
     pub records: PathBuf,
     /// Its players.
-    pub view: Arc<dyn LadderView>,
+    pub view: Arc<LadderPages>,
 }
 
 impl fmt::Debug for OwnersLadder {

@@ -8,6 +8,7 @@ mod retention;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, Unavailable};
@@ -16,7 +17,7 @@ use referee_game::name::NameSet;
 use referee_league::LeagueBot;
 use referee_protocol::limits;
 use referee_report::page::PublicUrl;
-use referee_web::{OwnersLink, OwnersOptions};
+use referee_web::{AboutLeague, OwnersLink, OwnersOptions};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -126,6 +127,16 @@ impl LeagueConfig {
     /// The name of the league on pages.
     pub fn shown_name(&self) -> Option<&str> {
         self.pages.title.as_deref().or(self.name.as_deref())
+    }
+
+    /// The league on the pages of its ladders.
+    pub(super) fn about(&self) -> AboutLeague {
+        let notices = self.notices();
+        AboutLeague {
+            name: self.shown_name().map(str::to_owned),
+            owners: self.owners_link(),
+            notices: Arc::new(move || notices.current()),
+        }
     }
 
     /// The announcements and the rules.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Ladder;
-use referee_league::LadderRow;
+use referee_league::{LadderRow, LeadTaken};
 
 /// Who leads, which a later server remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,15 +12,6 @@ pub(super) struct Lead {
     leader: Option<String>,
     /// How it came there; `None` if no match brought it there, such as a ruling.
     pub(super) taken: Option<LeadTaken>,
-}
-
-/// A match after which the first place changed hands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LeadTaken {
-    /// The id of the match.
-    pub id: String,
-    /// Who led before.
-    pub from: String,
 }
 
 impl Lead {
@@ -36,7 +27,9 @@ impl Lead {
 impl Ladder {
     /// Notes who leads now.
     pub(super) fn note_lead(&mut self, ranking: &[LadderRow]) {
-        if let Some(first) = ranking.iter().find(|row| row.place.is_some() && row.matches > 0) {
+        if let Some(first) =
+            ranking.iter().find(|row| row.standing.place.is_some() && row.standing.matches > 0)
+        {
             let by = self.rated_to.as_deref().filter(|_| self.led_to != self.rated_to);
             self.lead.note(&first.player, by);
             self.led_to.clone_from(&self.rated_to);

@@ -1,7 +1,6 @@
 //! What a ladder remembers across a restart besides its results, and which players are not paired.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Ladder;
 use super::lead::Lead;
 use referee_game::json;
-use referee_league::League;
+use referee_league::{League, PlayerState};
 use referee_stats::Entrant;
 use referee_stats::ladder::{FaultExclusion, Name};
 use referee_store::{StoreError, utc};
@@ -40,30 +39,6 @@ struct RememberedExclusion {
     times: u32,
     /// The end of the last one, in milliseconds since 1970.
     until_ms: u64,
-}
-
-/// Why a player is not paired.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlayerState {
-    /// Its bot is paused.
-    Paused,
-    /// Until this time, in UTC, because of its faults.
-    Excluded(String),
-    /// The owner has used up the matches of the day.
-    OutOfQuota,
-    /// It plays on workers only, and none is active.
-    NoWorker,
-}
-
-impl fmt::Display for PlayerState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlayerState::Paused => f.write_str("paused"),
-            PlayerState::Excluded(until) => write!(f, "excluded until {until}"),
-            PlayerState::OutOfQuota => f.write_str("out of quota"),
-            PlayerState::NoWorker => f.write_str("waits for a worker"),
-        }
-    }
 }
 
 fn since_1970(at: SystemTime) -> Duration {

@@ -63,7 +63,7 @@ pub(super) struct Control<'a> {
 
 /// What the thread of [`Control`] is asked.
 #[derive(Debug)]
-pub(in crate::league) enum ControlRequest {
+pub(super) enum ControlRequest {
     /// To take up changes now, and to say when they are in force.
     TakeUp(oneshot::Sender<()>),
     End,

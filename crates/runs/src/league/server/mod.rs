@@ -26,7 +26,6 @@ pub use error::{LadderFailure, LeagueError, LeagueNotice};
 pub use reload::LeagueReload;
 pub use stop::LeagueStop;
 
-pub(super) use self::control::ControlRequest;
 use self::open::{LadderOpening, OpenedLadder};
 use self::play::LeagueRun;
 use self::reload::{ConfigFile, CurrentConfig, Following};

@@ -8,19 +8,18 @@ use referee_engine::runner::ResumedMatch;
 use referee_files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use referee_game::Viewer;
 use referee_game::chance::Seed;
-use referee_league::{LadderRow, LadderRulings, LadderSeason, League, NotCounted};
+use referee_league::{LadderRulings, LadderSeason, League, NotCounted};
 use referee_store::{Leases, StoreError, now, utc};
-use referee_web::{OtherLadder, WatchOptions, WatchServer};
+use referee_web::{LadderPages, OtherLadder, WatchOptions, WatchServer};
 use referee_workers::JobBots;
 
 use super::{LadderFailure, LeagueError};
 use crate::config::random_seed;
 use crate::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
-use crate::league::pages::{AboutLeague, LadderPages};
 use crate::league::resume::ResumedSet;
 use crate::league::{
-    Ladder, LadderMemory, LadderSeed, LadderSeedError, LeadTaken, SharedLadder, WaitingMatch, WaitingReason,
-    deal_of, ladder_folder, note_rules, recover, resume, resume_on_workers,
+    Ladder, LadderMemory, LadderSeed, LadderSeedError, SharedLadder, deal_of, ladder_folder, note_rules,
+    recover, resume, resume_on_workers,
 };
 use crate::workers::leases;
 
@@ -134,8 +133,6 @@ impl LadderOpening<'_> {
         ladder.publish(now());
         if let Some(server) = &watch {
             server.set_ladder(pages.clone());
-            let shown = ladder.clone();
-            server.set_standings(Box::new(move || shown_standings(&shown)));
         }
         Ok(OpenedLadder {
             config: config.clone(),
@@ -168,7 +165,7 @@ fn watch_server(
     let options = WatchOptions { address, hosts, proxies, url, delay, info };
     let server = WatchServer::open(options, game.rules.meta(), &game.catalog)
         .map_err(|why| LadderFailure::Watch { address, why })?;
-    server.set_name(&AboutLeague::of(whole).name_of(&config.name));
+    server.set_name(&whole.about().name_of(&config.name));
     Ok(Some(server))
 }
 
@@ -224,56 +221,18 @@ fn pages(
         seating: prepared.game.seating,
         rules_changed,
         port: OnceLock::new(),
-        control: OnceLock::new(),
+        take_up: OnceLock::new(),
         refusals: Arc::default(),
         has_tls: prepared.listen.as_ref().is_some_and(|listen| listen.certificate.is_some()),
         others: others.filter_map(other).collect(),
-        ladder: ladder.clone(),
+        ladder: ladder.shown.clone(),
         records: own.path().join("records"),
         sending: Arc::default(),
         league: Mutex::new(league),
-        about: Mutex::new(AboutLeague::of(whole)),
+        about: Mutex::new(whole.about()),
     })
 }
 
 pub(super) fn is_paused(league: &League) -> Result<bool, StoreError> {
     Ok(league.value("paused")?.is_some_and(|value| value == "1"))
-}
-
-/// The standings for spectators.
-fn shown_standings(ladder: &SharedLadder) -> referee_web::StandingsView {
-    let shown = ladder.shown();
-    let standing = |row: LadderRow| referee_web::StandingsRow {
-        place: row.place,
-        online: Some(shown.online.contains(&row.player)),
-        state: shown.states.get(&row.player).map(ToString::to_string),
-        is_provisional: Some(row.is_provisional),
-        name: row.player,
-        matches: row.matches,
-        wdl: row.wdl,
-        points: row.rating.value.round(),
-        faulted: row.faulted,
-        rating: Some(row.rating),
-        stronger_than_next: row.stronger_than_next,
-        ..referee_web::StandingsRow::default()
-    };
-    let next = shown.next.iter().map(|WaitingMatch { sides, why }| referee_web::NextMatch {
-        id: None,
-        sides: sides.clone(),
-        why: match why {
-            WaitingReason::Challenge => "challenge".to_owned(),
-            WaitingReason::Return(first) => format!("return match of {first}"),
-        },
-    });
-    let taken = shown.lead_taken.as_ref();
-    referee_web::StandingsView {
-        rows: shown.ranking(now()).into_iter().map(standing).collect(),
-        next: next.collect(),
-        last_change_of_lead: taken.map(|LeadTaken { id, from }| (id.clone(), from.clone())),
-        names: shown.display_names.clone(),
-        rulings: shown.rulings.clone(),
-        copies: shown.copies,
-        season: Some(shown.season),
-        ..referee_web::StandingsView::default()
-    }
 }

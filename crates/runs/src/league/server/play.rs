@@ -125,7 +125,9 @@ impl LeagueRun<'_> {
         };
         let is_open = runner.listen.is_some();
         let (control_asked, control_requests) = channel();
-        pages.control.get_or_init(|| control_asked.clone());
+        let asked = control_asked.clone();
+        // The ladder may have ended.
+        pages.take_up.get_or_init(|| Box::new(move |done| _ = asked.send(ControlRequest::TakeUp(done))));
         let end_control = EndControl(control_asked);
         let (end_retention, retention_ends) = channel::<()>();
         let retention = RetentionWork {

@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use referee_files::Folder;
 use referee_league::League;
 use referee_store::now;
-use referee_web::{OwnersOptions, OwnersReload, RunNaming};
+use referee_web::{LadderPages, OwnersOptions, OwnersReload, RunNaming};
 use toml::{Table, Value};
 
 use super::LeagueError;
 use crate::league::config::{LeagueConfig, LeagueConfigError};
-use crate::league::pages::{AboutLeague, LadderPages};
 use crate::submissions::{SharedTerms, SubmissionTerms};
 
 /// What ladders in progress take from the file of the league.
@@ -103,7 +102,7 @@ impl Following {
         owners: Option<OwnersOptions>,
         submissions: Option<SubmissionTerms>,
     ) {
-        let about = AboutLeague::of(config);
+        let about = config.about();
         for (pages, naming) in &self.pages {
             if let Some(naming) = naming {
                 naming.set(&about.name_of(&pages.name));

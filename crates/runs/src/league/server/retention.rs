@@ -9,12 +9,12 @@ use tokio::time::Instant;
 
 use super::reload::ConfigFile;
 use crate::league::config::RecordRetention;
-use crate::league::pages::PackSending;
 use crate::league::{RetainedLadder, Retention, SendCommand, SendError};
 use referee_files::{PackRange, RecordFolder};
 use referee_league::League;
 use referee_match::record::PublishedInfo;
 use referee_store::{StoreError, now};
+use referee_web::PackSending;
 
 /// The time between two steps of a work, and between two looks whether there is some.
 const STEP: Duration = Duration::from_millis(300);

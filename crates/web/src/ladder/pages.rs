@@ -1,0 +1,469 @@
+//! What the pages of a ladder show: players with their history, and how a bot joins.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use referee_game::{Meta, Seating, counted};
+use referee_league::{
+    FinalStandings, LadderRow, LadderSnapshot, League, LeagueMatch, MatchFilter, PublishedLadder,
+    RulesVersion, Season, Standing, WaitingMatch,
+};
+use referee_report::ToldMatch;
+use referee_results::FinishedMatch;
+use referee_stats::ladder::Name;
+use referee_store::{StoreError, now, parse_match_id, utc};
+use tokio::sync::oneshot;
+
+use super::{LadderEntry, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry, PlayerStanding};
+use crate::entries::{DisplayNames, NextMatch, StandingsRow, StandingsView};
+use crate::notices::Notices;
+use crate::seasons::{SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings};
+
+/// The maximum number of ratings in the history of a player.
+const HISTORY: usize = 1000;
+/// The time for which places are compared.
+const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// The maximum number of matches on the page of a player.
+const MATCHES: usize = 50;
+/// The time without a result after which a ladder that is full counts as stuck.
+const NO_RESULT: Duration = Duration::from_secs(60);
+
+/// Reads the notices of the organiser again if they have changed. May block.
+type NoticeSource = Arc<dyn Fn() -> Arc<Notices> + Send + Sync>;
+/// Lets a ladder take up changes of the database, and tells when they are in force.
+type TakeUp = Box<dyn Fn(oneshot::Sender<()>) + Send + Sync>;
+
+/// How packs of records are sent, for `/healthz` and `/metrics`.
+#[derive(Debug, Default)]
+pub struct PackSending {
+    unsent: AtomicUsize,
+    is_failing: AtomicBool,
+}
+
+impl PackSending {
+    /// So many packs are waiting.
+    pub fn wait_for(&self, unsent: usize) {
+        self.unsent.store(unsent, Ordering::Relaxed);
+    }
+
+    /// A pack was sent, and so many are left.
+    pub fn succeed(&self, unsent: usize) {
+        self.wait_for(unsent);
+        self.is_failing.store(false, Ordering::Relaxed);
+    }
+
+    /// A pack was not sent.
+    pub fn fail(&self) {
+        self.is_failing.store(true, Ordering::Relaxed);
+    }
+
+    /// Packs stay here.
+    pub fn stop(&self) {
+        self.succeed(0);
+    }
+}
+
+/// A ladder as spectators and owners see it. What reads the database may block.
+pub struct LadderPages {
+    pub name: String,
+    pub game: &'static Meta,
+    pub seating: Seating,
+    /// The last change of its rules.
+    pub rules_changed: Option<RulesVersion>,
+    /// The port for bots, once they can connect.
+    pub port: OnceLock<u16>,
+    /// Present once the ladder is played.
+    pub take_up: OnceLock<TakeUp>,
+    /// The number of refused logins of bots.
+    pub refusals: Arc<AtomicU64>,
+    pub has_tls: bool,
+    pub others: Vec<OtherLadder>,
+    pub ladder: PublishedLadder,
+    /// The directory of its records.
+    pub records: PathBuf,
+    /// How packs of them are sent.
+    pub sending: Arc<PackSending>,
+    pub league: Mutex<League>,
+    /// What follows the file of the league.
+    pub about: Mutex<AboutLeague>,
+}
+
+/// What pages say of the league, from its file.
+#[derive(Clone)]
+pub struct AboutLeague {
+    pub name: Option<String>,
+    pub owners: Option<OwnersLink>,
+    pub notices: NoticeSource,
+}
+
+impl fmt::Debug for AboutLeague {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AboutLeague").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl AboutLeague {
+    /// The name of the pages of a ladder.
+    pub fn name_of(&self, ladder: &str) -> String {
+        self.name.as_ref().map_or_else(|| ladder.to_owned(), |league| format!("{league}: {ladder}"))
+    }
+}
+
+impl fmt::Debug for LadderPages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LadderPages").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl LadderPages {
+    fn league(&self) -> MutexGuard<'_, League> {
+        self.league.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn about(&self) -> AboutLeague {
+        self.about.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes up what the file of the league says now. The server for owners stays where it is.
+    pub fn set_about(&self, about: AboutLeague) {
+        let mut current = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        let link = |now: OwnersLink| {
+            let port = current.owners.as_ref()?.port;
+            Some(OwnersLink { port, ..now })
+        };
+        let owners = about.owners.map_or_else(|| current.owners.clone(), link);
+        *current = AboutLeague { owners, ..about };
+    }
+
+    /// A match of an earlier run of the server.
+    pub fn finished(&self, row: LeagueMatch) -> FinishedMatch {
+        row.finished(self.seating, &self.records)
+    }
+
+    /// The final standings of a season; empty for a moment after it has ended.
+    fn final_standings(&self, season: Season) -> Result<SeasonStandings, StoreError> {
+        let found = self.stored_standings(season.number)?.unwrap_or_default();
+        let player = |LadderRow { player, display_name, .. }: &LadderRow| SeasonPlayer {
+            name: player.clone(),
+            display_name: display_name.clone(),
+        };
+        let entry = SeasonEntry {
+            name: season.name,
+            ended_at: season.ended_at,
+            matches: found.matches,
+            winner: found.winner().map(player),
+        };
+        let row = |row: &LadderRow| SeasonRow { player: player(row), standing: row.standing };
+        Ok(SeasonStandings { season: entry, standings: found.standings.iter().map(row).collect() })
+    }
+
+    fn stored_standings(&self, season: u32) -> Result<Option<FinalStandings>, StoreError> {
+        let text = self.league().final_standings(season, &self.name)?;
+        Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
+    }
+
+    /// What a player was in the last season in which it played, if it has not come in this one; and that season.
+    fn former(&self, name: &str) -> Result<Option<(PlayerStanding, String)>, StoreError> {
+        let seasons = self.league().seasons()?;
+        for season in seasons.into_iter().rev() {
+            let rows = self.stored_standings(season.number)?.unwrap_or_default().standings;
+            if let Some(row) = rows.into_iter().find(|row| row.player == name) {
+                let before = PlayerStanding::of(&LadderSnapshot::default(), &row);
+                let standing = Standing { place: None, ..before.standing };
+                return Ok(Some((PlayerStanding { standing, ..before }, season.name)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn played(&self, row: LeagueMatch, display_names: &DisplayNames) -> PlayedMatch {
+        let (id, rated) = (row.id(), row.counts());
+        let names: Vec<&str> =
+            row.players.iter().map(|name| display_names.get(name).unwrap_or(name).as_str()).collect();
+        let told = ToldMatch {
+            game: Some(self.game),
+            names: &names,
+            ranks: row.ranks.as_deref(),
+            ended_by: row.ended_by.as_str(),
+            reason: &row.reason,
+            forfeited: &[],
+            moves: row.decisions,
+        };
+        let text = told.outcome();
+        PlayedMatch { id, seats: row.players, text, ended_at: row.ended_at, rated, ruling: None }
+    }
+
+    /// The players that were rated a week ago, in the order of the standings then.
+    pub(crate) fn order_a_week_ago(&self) -> Result<Vec<String>, StoreError> {
+        let week_ago = now().checked_sub(WEEK).unwrap_or(SystemTime::UNIX_EPOCH);
+        let league = self.league();
+        // Places of a season are not compared with those of the one before.
+        let began = league.seasons()?.pop().map(|season| season.ended_at);
+        if began.is_some_and(|began| began > utc(week_ago)) {
+            return Ok(Vec::new());
+        }
+        league.order_at(&self.name, week_ago)
+    }
+
+    /// The notices of the organiser; what changes is read again. May block.
+    pub(crate) fn notices(&self) -> Arc<Notices> {
+        (self.about().notices)()
+    }
+
+    /// How a bot joins.
+    pub(crate) fn ladder(&self) -> LadderEntry {
+        let snapshot = self.ladder.get();
+        // A program that fails is not there.
+        let about = self.about();
+        let online: BTreeSet<&String> =
+            snapshot.online.iter().filter(|name| !snapshot.is_excluded(name)).collect();
+        let shown = snapshot.display_names.iter().filter(|(name, _)| online.contains(name));
+        LadderEntry {
+            league: about.name,
+            name: self.name.clone(),
+            game: self.game.id,
+            rules_changed: self.rules_changed.clone(),
+            port: self.port.get().copied(),
+            tls: self.has_tls,
+            online: online.iter().map(|&name| name.clone()).collect(),
+            display_names: shown.map(|(name, shown)| (name.clone(), shown.clone())).collect(),
+            owners: about.owners,
+            others: self.others.clone(),
+        }
+    }
+
+    /// Lets the ladder take up what was changed in the database, and tells when that is in force. `None` while it is not played.
+    pub(crate) fn take_up(&self) -> Option<oneshot::Receiver<()>> {
+        let (done, taken_up) = oneshot::channel();
+        (self.take_up.get()?)(done);
+        Some(taken_up)
+    }
+
+    /// The standings for spectators. Does not block.
+    pub(crate) fn standings(&self) -> StandingsView {
+        let shown = self.ladder.get();
+        let row = |LadderRow { player, standing, stronger_than_next, .. }: LadderRow| StandingsRow {
+            place: standing.place,
+            online: Some(shown.online.contains(&player)),
+            state: shown.states.get(&player).map(ToString::to_string),
+            is_provisional: Some(standing.is_provisional),
+            name: player,
+            matches: standing.matches,
+            wdl: standing.wdl,
+            points: standing.rating.value.round(),
+            faulted: standing.faulted,
+            rating: Some(standing.rating),
+            stronger_than_next,
+            ..StandingsRow::default()
+        };
+        let next = |WaitingMatch { sides, why }: &WaitingMatch| NextMatch {
+            id: None,
+            sides: sides.clone(),
+            why: why.clone(),
+        };
+        StandingsView {
+            rows: shown.ranking(now()).into_iter().map(row).collect(),
+            next: shown.next.iter().map(next).collect(),
+            last_change_of_lead: shown.lead_taken.clone(),
+            names: shown.display_names.clone(),
+            rulings: shown.rulings.clone(),
+            copies: shown.copies,
+            season: Some(shown.season),
+            ..StandingsView::default()
+        }
+    }
+
+    /// Whether results and journals can be written. Otherwise no match begins.
+    pub(crate) fn is_storage_writable(&self) -> bool {
+        !self.ladder.get().is_waiting_for_storage
+    }
+
+    /// What does not work, a line each; empty if everything does.
+    pub(crate) fn problems(&self) -> String {
+        let shown = self.ladder.get();
+        let mut problems = String::new();
+        if shown.is_waiting_for_storage {
+            problems += "storage: results or journals cannot be written, and no match begins\n";
+        }
+        if shown.is_paused {
+            problems += "paused: no match begins until `referee league resume`\n";
+        }
+        if shown.are_rules_failing {
+            problems +=
+                "rules: they failed in match after match, and one match a minute is tried until they work\n";
+        }
+        if self.sending.is_failing.load(Ordering::Relaxed) {
+            let unsent = self.sending.unsent.load(Ordering::Relaxed);
+            let unsent = counted(unsent, "pack of records waits", "packs of records wait");
+            problems += &format!("packs: `[retention] send` has failed and is tried again; {unsent}\n");
+        }
+        let LadderSnapshot { jobs, waiting, running, .. } = *shown;
+        if let Some(age) = shown.result_age(now()).filter(|age| *age >= NO_RESULT)
+            && running >= jobs
+            && waiting > 0
+        {
+            problems += &format!(
+                "no free slot: {jobs} of {jobs} matches are in progress, {waiting} players wait, and no match has ended \
+                 for {} s\n",
+                age.as_secs()
+            );
+        }
+        problems
+    }
+
+    /// The figures for Prometheus.
+    pub(crate) fn metrics(&self) -> String {
+        let shown = self.ladder.get();
+        let mut out = String::new();
+        let mut figure = |name: &str, kind: &str, help: &str, value: f64| {
+            let name = format!("referee_league_{name}");
+            out += &format!("# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+        };
+        let flag = |is_set: bool| f64::from(u8::from(is_set));
+        figure(
+            "storage_writable",
+            "gauge",
+            "1 if results and journals can be written.",
+            flag(!shown.is_waiting_for_storage),
+        );
+        let unsent = self.sending.unsent.load(Ordering::Relaxed) as f64;
+        figure("unsent_packs", "gauge", "Packs of records that wait to be sent.", unsent);
+        let is_failing = flag(self.sending.is_failing.load(Ordering::Relaxed));
+        figure("send_failing", "gauge", "1 if the last pack of records could not be sent.", is_failing);
+        figure("paused", "gauge", "1 if the league is paused.", flag(shown.is_paused));
+        let is_failing = flag(shown.are_rules_failing);
+        figure(
+            "rules_failing",
+            "gauge",
+            "1 if the rules, which are a program, failed in match after match.",
+            is_failing,
+        );
+        figure("jobs", "gauge", "The maximum number of matches in progress.", shown.jobs as f64);
+        figure("connections", "gauge", "Connections of bots.", shown.connections as f64);
+        figure("waiting", "gauge", "Players that could be paired now.", shown.waiting as f64);
+        let excluded = shown.states.keys().filter(|player| shown.is_excluded(player)).count();
+        figure("excluded", "gauge", "Players that are excluded for their faults.", excluded as f64);
+        let refused = self.refusals.load(Ordering::Relaxed) as f64;
+        figure("refused_logins_total", "counter", "Connections whose hello was not accepted.", refused);
+        if let Some(age) = shown.result_age(now()) {
+            figure("result_age_seconds", "gauge", "Time since the last match ended.", age.as_secs_f64());
+        }
+        out
+    }
+
+    /// Whether there is a player with this name, or was in an earlier season.
+    pub(crate) fn has_player(&self, name: &str) -> bool {
+        let is_here = self.ladder.get().rows.iter().any(|row| row.player == name);
+        is_here || self.league().has_player(&self.name, name).unwrap_or_default()
+    }
+
+    /// The newest versions of these bots. Does not block.
+    pub(crate) fn newest(&self, bots: &[String]) -> Vec<PlayerStanding> {
+        let shown = self.ladder.get();
+        let is_wanted =
+            |row: &&LadderRow| row.standing.is_newest && bots.contains(&Name::parse(&row.player).bot);
+        shown.rows.iter().filter(is_wanted).map(|row| PlayerStanding::of(&shown, row)).collect()
+    }
+
+    /// A player with its history; `None` if there is no such player.
+    pub(crate) fn player(&self, name: &str) -> Result<Option<PlayerEntry>, StoreError> {
+        let shown = self.ladder.get();
+        let found = match shown.rows.iter().find(|row| row.player == name) {
+            Some(row) => Some((PlayerStanding::of(&shown, row), None)),
+            None => self.former(name)?.map(|(standing, season)| (standing, Some(season))),
+        };
+        let Some((standing, season)) = found else { return Ok(None) };
+        let players = &[name.to_owned()];
+        let filter = MatchFilter { players: Some(players), is_exact: true, ..MatchFilter::default() };
+        let (players, history, rows) = {
+            let league = self.league();
+            (
+                league.players(&self.name)?,
+                league.ratings(&self.name, name, HISTORY)?,
+                league.last_matches(&self.name, filter, MATCHES)?,
+            )
+        };
+        let bot = Name::parse(name).bot;
+        let is_version = |player: &String| Name::parse(player).bot == bot;
+        Ok(Some(PlayerEntry {
+            standing,
+            season,
+            versions: players.into_iter().map(|player| player.name).filter(is_version).collect(),
+            history,
+            last_matches: rows.into_iter().map(|row| self.played(row, &shown.display_names)).collect(),
+            opponents: Vec::new(),
+        }))
+    }
+
+    /// Whether a season has ended.
+    pub(crate) fn has_seasons(&self) -> bool {
+        self.ladder.get().season > 1
+    }
+
+    /// The seasons that have ended, the newest first.
+    pub(crate) fn seasons(&self) -> Result<Vec<SeasonEntry>, StoreError> {
+        let seasons = self.league().seasons()?.into_iter().rev();
+        seasons.map(|season| Ok(self.final_standings(season)?.season)).collect()
+    }
+
+    /// The final standings of a season; `None` if none with this name has ended.
+    pub(crate) fn season(&self, name: &str) -> Result<Option<SeasonStandings>, StoreError> {
+        let season = self.league().seasons()?.into_iter().find(|season| season.name == name);
+        season.map(|season| self.final_standings(season)).transpose()
+    }
+
+    /// The last matches of a season with a number below `before`, the newest first; `None` if no season with this name has
+    /// ended.
+    pub(crate) fn season_matches(
+        &self,
+        name: &str,
+        before: Option<u32>,
+        limit: usize,
+    ) -> Result<Option<Vec<PlayedMatch>>, StoreError> {
+        let league = self.league();
+        let found = league.seasons()?.into_iter().find(|season| season.name == name);
+        let Some(season) = found else { return Ok(None) };
+        let rows = league.matches_of_season(season.number, &self.name, before, limit)?;
+        drop(league);
+        let names = self.ladder.get().display_names.clone();
+        Ok(Some(rows.into_iter().map(|row| self.played(row, &names)).collect()))
+    }
+
+    /// Whether a match is stored in a season that has ended.
+    pub(crate) fn is_of_ended_season(&self, match_id: &str) -> bool {
+        let Some((number, _)) = parse_match_id(match_id) else { return false };
+        let league = self.league();
+        let read = league.current_season().and_then(|now| Ok((now, league.season_of(&self.name, number)?)));
+        // If the database cannot be read, nothing more of it is listed.
+        read.is_ok_and(|(now, season)| season.is_some_and(|season| season < now))
+    }
+
+    /// A match of an earlier run of the server; `None` if there is no such match.
+    pub(crate) fn earlier(&self, match_id: &str) -> Option<FinishedMatch> {
+        let (number, _) = parse_match_id(match_id)?;
+        let found = self.league().find_match(&self.name, number);
+        // A database that cannot be read has no matches to show.
+        let row = found.inspect_err(|error| tracing::warn!("{match_id}: {error}")).ok().flatten()?;
+        if row.id() != match_id {
+            return None;
+        }
+        Some(self.finished(row))
+    }
+}
+
+impl PlayerStanding {
+    fn of(shown: &LadderSnapshot, row: &LadderRow) -> PlayerStanding {
+        PlayerStanding {
+            name: row.player.clone(),
+            display_name: row.display_name.clone(),
+            standing: row.standing,
+            online: shown.online.contains(&row.player),
+            state: shown.states.get(&row.player).map(ToString::to_string),
+            last_seen: row.last_seen.clone(),
+        }
+    }
+}
