@@ -90,6 +90,8 @@ typedef struct referee_reply {
 typedef struct referee_bot {
     const char *name; /* 1 to 64 of ASCII letters, digits, '.', '_', '-' and space */
     const char *version, *author;
+    const cJSON *details; /* what identifies how the bot plays, such as its model: an object with at most 32 texts of at most 256
+                             characters, which stays the bot's; recorded. NULL: nothing */
     const char *const *games; /* ends in NULL; NULL: plays anything */
     int slots;                /* concurrent matches, identified by `match`; 0: one */
     const char *const *wants; /* of "view", "legal", "event", ends in NULL; NULL: all */

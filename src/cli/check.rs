@@ -62,6 +62,9 @@ pub(super) struct Args {
     /// The time limits of the first `ready` and of later ones [default of LATER: 5s, but at most FIRST]
     #[arg(long, visible_alias = "ready", value_name = "FIRST[,LATER]", default_value = "60s")]
     ready_limit: ReadyLimits,
+    /// Send requests without the list of legal moves: the bot has to know the rules
+    #[arg(long)]
+    hide_legal: bool,
     /// Also start the bot with the arguments `--connect HOST:PORT` and a token in REFEREE_TOKEN, cut its connection in a
     /// match, and expect it to connect again and play on
     #[arg(long)]
@@ -170,6 +173,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         hello_limit: args.hello_limit.duration(),
         ready_limit: Duration::from_millis(args.ready_limit.first_ms),
         later_ready_limit: Duration::from_millis(args.ready_limit.later_ms),
+        hide_legal: args.hide_legal,
         reconnects: args.reconnect,
     };
     let mut out = Screen(TolerantStdout::new());

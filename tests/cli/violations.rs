@@ -319,7 +319,7 @@ const VIOLATIONS: &[Violation] = &[
         "play(turn=lambda t: move(t, '1-32'))",
         "`1-32` is not legal: send one of the strings in `legal`",
         "messages.md#move",
-        "one of `legal`, byte for byte.",
+        "one of `legal`, byte for byte. Without `legal`, what the rules accept, at most 16,384 bytes.",
     ),
     (
         "move-after-end",

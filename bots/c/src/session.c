@@ -55,6 +55,7 @@ static cJSON *hello(const session *session, bool asks_for_token) {
     cJSON_AddStringToObject(message, "name", session->name);
     if (bot->version) cJSON_AddStringToObject(message, "version", bot->version);
     if (bot->author) cJSON_AddStringToObject(message, "author", bot->author);
+    if (bot->details) cJSON_AddItemToObject(message, "details", cJSON_Duplicate(bot->details, true));
     if (session->token && asks_for_token) cJSON_AddStringToObject(message, "token", session->token);
     if (session->reconnects) cJSON_AddStringToObject(message, "reconnect", session->instance);
     add_texts(message, "games", bot->games);

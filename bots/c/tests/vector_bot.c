@@ -47,8 +47,11 @@ static void end(void *ended, const referee_end *end) {
 
 int main(int argc, char **argv) {
     cJSON *ended = cJSON_CreateArray();
-    referee_bot bot = {.name = "vector", .version = "1.0", .slots = 64, .data = ended, .start = start, .choose = choose, .end = end};
+    cJSON *details = cJSON_CreateObject();
+    cJSON_AddStringToObject(details, "kind", "test");
+    referee_bot bot = {.name = "vector", .version = "1.0", .details = details, .slots = 64, .data = ended, .start = start, .choose = choose, .end = end};
     int status = referee_run(&bot, argc, argv);
     cJSON_Delete(ended);
+    cJSON_Delete(details);
     return status;
 }

@@ -13,6 +13,6 @@ export function check({ name, slots = 1, wants = [] }) {
 }
 
 /** The message. What is undefined is left out of it. */
-export function toMessage({ name, version, author, games, slots, wants, push }, token, reconnect) {
-  return { type: "hello", protocol: 1, name, version, author, token, games, slots, wants, push, reconnect };
+export function toMessage({ name, version, author, details, games, slots, wants, push }, token, reconnect) {
+  return { type: "hello", protocol: 1, name, version, author, details, token, games, slots, wants, push, reconnect };
 }

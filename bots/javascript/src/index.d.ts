@@ -122,6 +122,8 @@ export interface Hello {
   name: string;
   version?: string;
   author?: string;
+  /** What identifies how the bot plays, such as its model and settings: at most 32 texts of at most 256 characters. Recorded. */
+  details?: Readonly<Record<string, string>>;
   /** The games that the bot plays; absent: any. */
   games?: readonly string[];
   /** The number of concurrent matches; 1 when absent. */

@@ -16,5 +16,5 @@ await run(
     },
     end: ({ ended_by }) => void ended.push(ended_by),
   },
-  { name: "vector", version: "1.0", slots: 64 },
+  { name: "vector", version: "1.0", details: { kind: "test" }, slots: 64 },
 );

@@ -31,4 +31,4 @@ class VectorBot(Bot):
 
 
 if __name__ == "__main__":
-    run(VectorBot(), name="vector", version="1.0", slots=64)
+    run(VectorBot(), name="vector", version="1.0", details={"kind": "test"}, slots=64)

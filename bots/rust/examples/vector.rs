@@ -21,7 +21,8 @@ struct Vector {
 
 impl Bot for Vector {
     fn hello(&self) -> Hello {
-        Hello { version: Some("1.0".to_owned()), slots: Some(64), ..hello("vector") }
+        let details = [("kind".to_owned(), "test".to_owned())].into();
+        Hello { version: Some("1.0".to_owned()), details, slots: Some(64), ..hello("vector") }
     }
 
     fn start(&mut self, start: &Start<'_>) {

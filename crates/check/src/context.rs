@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
         let wants = self.wants();
         match want {
             Want::View => wants.view,
-            Want::Legal => wants.legal,
+            Want::Legal => wants.legal && !self.check.hide_legal,
             Want::Event => wants.event,
         }
     }
@@ -204,7 +204,7 @@ impl<'a> Context<'a> {
             name: if index == seat.index() { "bot".to_owned() } else { "random".to_owned() },
             ready_ms: limits::FIRST_READY_MS,
             clock: None,
-            hide_legal: false,
+            hide_legal: index == seat.index() && self.check.hide_legal,
             bot: None,
             wants: if index == seat.index() { self.wants() } else { Wants::default() },
         };

@@ -20,6 +20,7 @@
 //!     hello_limit: Duration::from_secs(10),
 //!     ready_limit: Duration::from_secs(60),
 //!     later_ready_limit: Duration::from_secs(5),
+//!     hide_legal: false,
 //!     reconnects: false,
 //! };
 //! let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -40,7 +40,8 @@ rules! {
         "If the referee has not finished writing a request when its limit expires, the fault is `timeout`, not `stalled`.";
     TURN = "messages.md#turn", "the id of the request: 0, 1, 2, ... within match and seat. The answer repeats it.";
     OLD = "match.md#what-a-message-does", "A message with an old id never counts, and neither does a duplicate answer.";
-    LEGAL = "messages.md#move", "one of `legal`, byte for byte.";
+    LEGAL = "messages.md#move",
+        "one of `legal`, byte for byte. Without `legal`, what the rules accept, at most 16,384 bytes.";
     INFO = "messages.md#move", "An `info` that is larger or not an object is dropped with `error` `info_dropped`; the move stands.";
     MALFORMED = "messages.md#framing",
         "A line is `malformed` if it contains bytes that are not UTF-8; text that is not JSON; JSON that is not an object; a duplicate key within an object, at any depth; nesting deeper than 127 levels, including the outermost object; a missing `type`, or one that is not a string; a missing required field; or a field with the wrong type or out of range.";

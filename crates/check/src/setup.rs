@@ -25,6 +25,8 @@ pub struct Check {
     pub ready_limit: Duration,
     /// The same in later matches.
     pub later_ready_limit: Duration,
+    /// Whether the bot gets no list of legal moves.
+    pub hide_legal: bool,
     /// Whether to check that the bot continues a match after its connection is lost.
     pub reconnects: bool,
 }

@@ -51,7 +51,7 @@ func (b *bot) End(end *refereebot.End) { b.ended = append(b.ended, end.EndedBy) 
 func main() {
 	connection := refereebot.Flags(flag.CommandLine)
 	flag.Parse()
-	hello := refereebot.Hello{Name: "vector", Version: "1.0", Slots: 64}
+	hello := refereebot.Hello{Name: "vector", Version: "1.0", Details: map[string]string{"kind": "test"}, Slots: 64}
 	if err := refereebot.Run(&bot{ended: []string{}}, hello, *connection); err != nil {
 		log.Fatal(err)
 	}

@@ -110,6 +110,7 @@ pub(crate) async fn check_as(
         hello_limit: ladder.hello_limit,
         ready_limit: ladder.ready_limit,
         later_ready_limit: ladder.later_ready_limit,
+        hide_legal: false,
         reconnects: false,
     };
     let mut last = None;

@@ -3,13 +3,15 @@ package refereebot;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import java.io.IOException;
+import java.util.Map;
 
 /** Does what bots/vectors/README.md says. */
 final class VectorBot implements Bot {
     private final JsonArray ended = new JsonArray();
 
     public static void main(String[] args) throws IOException {
-        Referee.run(new VectorBot(), new Hello("vector").version("1.0").slots(64), args);
+        Hello hello = new Hello("vector").version("1.0").details(Map.of("kind", "test")).slots(64);
+        Referee.run(new VectorBot(), hello, args);
     }
 
     @Override
