@@ -249,6 +249,7 @@ impl LeagueYear {
             amounts: None,
             moves: None,
             faults: faults.to_vec(),
+            totals: Vec::new(),
             ended_by: EndedBy::Rules,
             reason: "no_pieces".to_owned(),
             is_rated: true,

@@ -90,10 +90,12 @@ class Request(BaseHTTPRequestHandler):
 
 
 def move_of(model: str, asked: str) -> str:
-    """Returns the move of a model in the position of a prompt."""
+    """Returns the move of a model in the position of a prompt: a random one in a game in disguise, which it does not recognise."""
     position, _, listed = asked.partition("The legal moves:\n")
     view = dict(line.split(": ", 1) for line in position.splitlines() if ": " in line)
     legal = listed.split("\n\n")[0].splitlines()
+    if "board" not in view:
+        return random.Random(f"{model} {position}").choice(legal)
     return choose(model, json.loads(view["board"]), "bw"[json.loads(view["to_move"])[0]], legal)
 
 

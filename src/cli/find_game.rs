@@ -74,7 +74,7 @@ pub(super) fn find_game(game: &str, catalog: &Catalog) -> Result<(&'static dyn R
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct DisguiseOptions {
     /// Give the squares, pieces and moves of the game other names, which derive from this text: the tree is the same, and bots
-    /// are not told which game it is. The text must be unknown to the bots. See `referee recall`
+    /// are not told which game it is. The text must be unknown to the bots. See `--recall` of `referee tournament report`
     #[arg(long, value_name = "TEXT")]
     disguise: Option<String>,
 }

@@ -36,7 +36,6 @@
 //! | `game check` | [`GameStep`](crate::program::GameStep), [`GameFigures`](crate::program::GameFigures) |
 //! | `verify` | [`VerifyLine`] |
 //! | `luck` | [`LuckLine`] |
-//! | `recall` | [`RecallReport`](crate::cli::recall::RecallReport) |
 //! | `publish` | [`PublishedRecord`] |
 //! | `games` | [`ListedGame`] |
 //! | `perft` | [`PerftLine`] |

@@ -42,7 +42,6 @@ mod person;
 mod play;
 mod progress;
 mod publish;
-mod recall;
 mod regress;
 mod relay;
 mod relay_socket;
@@ -182,7 +181,6 @@ enum Command {
     Sandbox(sandbox::Args),
     Verify(verify::Args),
     Luck(luck::Args),
-    Recall(recall::Args),
     Publish(publish::Args),
     Show(show::Args),
     Export(export::Args),
@@ -236,7 +234,6 @@ impl Cli {
             Command::Debug(args) => debug::run(&args, catalog),
             Command::Sandbox(args) => sandbox::run(&args),
             Command::Verify(args) => verify::run(&args, catalog),
-            Command::Recall(args) => recall::run(&args, catalog),
             Command::Luck(args) => luck::run(&args, catalog),
             Command::Publish(args) => publish::run(&args),
             Command::Show(args) => show::run(&args, catalog),

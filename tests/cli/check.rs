@@ -126,6 +126,21 @@ fn the_bot_in_ten_lines_passes() {
     }
 }
 
+#[test]
+fn a_bot_that_needs_the_list_of_moves_fails_without_it() {
+    let folder = Folder::new();
+    let listed = folder.plain_bot("listed");
+    let knows = folder.bot(
+        "knows",
+        "play(turn=lambda t: first(t) if 'legal' in t else say(type='resign', match=t['match'], seat=t['seat']))",
+    );
+    let guesses = folder.bot("guesses", "play(turn=lambda t: move(t, '1-1'))");
+    assert_eq!(check_in("checkers", &listed, &["--hide-legal"]).with_code(1).all("step").len(), 3);
+    check_in("checkers", &knows, &["--hide-legal"]).with_code(0);
+    let told = referee(["check", "checkers", &guesses, "--hide-legal"]).with_code(1);
+    assert!(told.stdout.contains("Without `legal`, what the rules accept"), "{}", told.stdout);
+}
+
 /// The steps that fail or warn for each hostile bot.
 const HOSTILE: [(&str, &[&str]); 40] = [
     ("answers_early", &["first match failed"]),
@@ -393,7 +408,7 @@ fn a_failure_shows_input_and_specification() {
         "first match: `1-32` is not legal",
         "  sent  {\"type\":\"turn\"",
         "  came  {\"type\":\"move\",\"match\":\"m1\",\"seat\":0,\"turn\":2,\"move\":\"1-32\"}",
-        "  messages.md#move  one of `legal`, byte for byte.",
+        "  messages.md#move  one of `legal`, byte for byte. Without `legal`, what the rules accept, at most 16,384 bytes.",
         "2 passed, 0 with a warning, 1 failed, 0 skipped",
     ] {
         assert!(ended.stdout.contains(part), "{part} is missing in:\n{}", ended.stdout);

@@ -29,7 +29,6 @@ const SUBCOMMANDS: &[&str] = &[
     "sandbox",
     "verify",
     "luck",
-    "recall",
     "publish",
     "show",
     "export",

@@ -42,11 +42,23 @@ fn played(
     models: &[&str],
     command: impl Fn(&str) -> String,
 ) -> Vec<Value> {
+    played_with(folder, dir, "", (seed, cycles), models, command)
+}
+
+/// The same with these lines in the file.
+fn played_with(
+    folder: &Folder,
+    dir: &str,
+    lines: &str,
+    (seed, cycles): (u32, u32),
+    models: &[&str],
+    command: impl Fn(&str) -> String,
+) -> Vec<Value> {
     let entrant =
         |model: &&str| format!("[[entrants]]\nname = '{model}'\ncommand = \"{}\"\n", command(model));
     let entrants: String = models.iter().map(entrant).collect();
     let config = format!(
-        "game = 'checkers'\nopening_plies = 4\nclock = 'delay=60s'\ntrust_outages = true\njobs = 2\nseed = '{seed:064}'\n\
+        "game = 'checkers'\n{lines}opening_plies = 4\nclock = 'delay=60s'\ntrust_outages = true\njobs = 2\nseed = '{seed:064}'\n\
          [format]\nkind = 'round_robin'\ncycles = {cycles}\n{entrants}"
     );
     let (file, cup) = (folder.write(&format!("{dir}.toml"), config), folder.text(dir));
@@ -94,6 +106,22 @@ fn neither_spoiled_replies_nor_an_outage_change_a_result() {
     assert!(total(&folder, "arena", "outages") >= 1.0);
     assert!(total(&folder, "arena", "rejected_refused") >= 1.0);
     assert!(total(&folder, "arena", "cost_usd") > 0.0);
+}
+
+#[test]
+fn the_report_of_the_arena_has_the_recall_gap() {
+    let folder = Folder::new();
+    let models = ["search-00", "search-99"];
+    let server = MockServer::start(&["--spoil", "0"]);
+    let command = |model: &str| served(&server, model);
+    played(&folder, "arena", (1, 2), &models, command);
+    let disguise = "disguise = 'a text that no model knows'\n";
+    played_with(&folder, "disguised", disguise, (1, 2), &models, command);
+    let [arena, disguised] = ["arena", "disguised"].map(|dir| folder.text(dir));
+    let report = referee(["tournament", "report", &arena, "--recall", &disguised, "--format", "json"]);
+    let recall = report.done().one("report")["recall"].clone();
+    assert_eq!(recall["entrants"][0]["name"], "search-99", "{recall}");
+    assert!(recall["entrants"][0]["gap"]["value"].as_f64() > Some(0.0), "{recall}");
 }
 
 #[test]

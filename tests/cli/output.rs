@@ -161,7 +161,6 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         case(&format!("luck {dice} --playouts 2 {more}"), 0, 5);
     }
     for more in ["", "--json"] {
-        case(&format!("recall {cup} {hidden} {more}"), 0, 5);
         case(&format!("workshop status {shop} {more}"), 0, 5);
         case(&format!("workshop verify {shop} {more}"), 0, 5);
     }
@@ -201,7 +200,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     }
     case(&format!("tournament verify {broken}"), 1, 1);
     for form in ["table", "json", "csv", "markdown", "junit", "html"] {
-        case(&format!("tournament report {cup} --format {form}"), 0, 5);
+        case(&format!("tournament report {cup} --recall {hidden} --format {form}"), 0, 5);
     }
     for form in ["csv", "json", "text", "pdn"] {
         case(&format!("tournament export {cup} --format {form}"), 0, 5);

@@ -95,6 +95,7 @@ mod tests {
             amounts: None,
             moves: None,
             faults: vec![Faults::default(); 2],
+            totals: Vec::new(),
             ended_by: EndedBy::Rules,
             reason: "no_moves".to_owned(),
             is_rated: true,

@@ -55,6 +55,7 @@ CREATE TABLE matches (
     opening INTEGER,                         -- a digest of the opening, and one of this and all moves after it by
     moves INTEGER,                           -- seat, by which copies are found; null in games with chance
     faults TEXT NOT NULL,                    -- by seat: code -> count
+    totals TEXT,                             -- by seat: name -> sum of what the bot reported in `info`; null if nothing
     ended_by TEXT NOT NULL,                  -- as in `end`
     reason TEXT NOT NULL,                    -- as in `end`
     is_challenge INTEGER NOT NULL,           -- 1: a challenge (c18); 2: a rated one (r18)

@@ -56,7 +56,7 @@ use referee_store::{
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
-const SCHEMA: Schema = Schema { name: "league", version: 15, tables: &[include_str!("league.sql"), RULINGS] };
+const SCHEMA: Schema = Schema { name: "league", version: 16, tables: &[include_str!("league.sql"), RULINGS] };
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 

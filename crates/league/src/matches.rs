@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use referee_game::Seating;
-use referee_match::{Ending, Faults};
+use referee_match::{Ending, Faults, InfoTotals};
 use referee_protocol::words::EndedBy;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
@@ -38,6 +38,9 @@ pub struct LeagueMatch {
     pub moves: Option<MatchMoves>,
     /// By seat: code -> count.
     pub faults: Vec<Faults>,
+    /// By seat: what the bot reported in `info`; omitted if no bot reported anything.
+    #[serde(skip_serializing_if = "InfoTotals::are_empty")]
+    pub totals: Vec<InfoTotals>,
     /// As in `end`.
     pub ended_by: EndedBy,
     /// As in `end`.
@@ -87,6 +90,7 @@ impl LeagueMatch {
         let ending = Ending { ended_by, reason, ranks, scores, amounts, fault: None };
         FinishedMatch {
             faults: self.faults,
+            totals: self.totals,
             decisions: self.decisions,
             duration_us: self.duration_us,
             record: self.record.map(|name| records.join(name)),
@@ -314,7 +318,7 @@ pub(super) fn find_match(
 columns!(
     pub(crate) column:
     number, players, ranks, scores, faults, ended_by, reason, is_rated, decisions, duration_us, record, seal, ended_at, is_challenge,
-    deal, worker, is_void, amounts, opening, moves,
+    deal, worker, is_void, amounts, opening, moves, totals,
 );
 
 pub(super) use column::LIST as COLUMNS;
@@ -354,6 +358,7 @@ pub(super) fn read_match(row: &Row<'_>) -> rusqlite::Result<LeagueMatch> {
         is_void: row.get(column::is_void)?,
         amounts: parsed_column(row, column::amounts)?,
         moves: read_moves(row)?,
+        totals: parsed_column::<Option<_>>(row, column::totals)?.unwrap_or_default(),
     })
 }
 
@@ -361,7 +366,7 @@ fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -
     let sql = format!(
         "INSERT INTO matches (ladder, season, {COLUMNS}) VALUES (:ladder, :season, :number, :players, :ranks, :scores, :faults, \
          :ended_by, :reason, :is_rated, :decisions, :duration_us, :record, :seal, :ended_at, :is_challenge, :deal, :worker, \
-         :is_void, :amounts, :opening, :moves)"
+         :is_void, :amounts, :opening, :moves, :totals)"
     );
     db.prepare_cached(&sql)?.execute(named_params! {
         ":ladder": ladder,
@@ -386,6 +391,7 @@ fn insert_match(db: &Connection, ladder: &str, season: u32, row: &LeagueMatch) -
         ":amounts": row.amounts.as_ref().map(json::text),
         ":opening": row.moves.map(|moves| moves.opening.cast_signed()),
         ":moves": row.moves.map(|moves| moves.all.cast_signed()),
+        ":totals": (!InfoTotals::are_empty(&row.totals)).then(|| json::text(&row.totals)),
     })?;
     let sql = "INSERT INTO players (ladder, id, name, joined_at, last_seen) \
                SELECT ?1, (SELECT count(*) FROM players WHERE ladder = ?1), ?2, ?3, ?3 WHERE true \
@@ -418,6 +424,7 @@ mod tests {
             amounts: None,
             moves: None,
             faults: vec![Faults::default(); 2],
+            totals: Vec::new(),
             ended_by: EndedBy::Rules,
             reason: "no_pieces".to_owned(),
             is_rated: true,

@@ -4,19 +4,20 @@ use std::time::Duration;
 
 use referee_match::{Faults, InfoTotals};
 use referee_protocol::words::FaultCode;
+use serde::Serialize;
 
 /// The headings of [`answers`].
-pub(crate) const ANSWERS: [&str; 8] =
+const ANSWERS: [&str; 8] =
     ["named", "no legal move", "outages", "refused", "truncated", "empty", "no move", "named by"];
 /// Explains them.
-pub(crate) const ANSWERS_NOTE: &str = "named: moves that an answer of the model names, and by which rule; no legal move: \
+const ANSWERS_NOTE: &str = "named: moves that an answer of the model names, and by which rule; no legal move: \
      faults; refused, truncated, empty, no move: answers that were asked again";
 
 /// The headings of [`usage`].
-pub(crate) const USAGE: [&str; 7] =
+const USAGE: [&str; 7] =
     ["requests", "from the cache", "tokens in", "of them cached", "tokens out", "cost", "waited"];
 /// Explains them.
-pub(crate) const USAGE_NOTE: &str =
+const USAGE_NOTE: &str =
     "as the bots report it, over all attempts at matches; cost in US dollars, of known prices only";
 
 /// The rules by which an answer names a move.
@@ -27,7 +28,7 @@ fn named(totals: &InfoTotals) -> impl Iterator<Item = (&'static str, f64)> {
 }
 
 /// How its answers named moves, and what other answers there were.
-pub(crate) fn answers(faults: &Faults, totals: &InfoTotals) -> Vec<String> {
+fn answers(faults: &Faults, totals: &InfoTotals) -> Vec<String> {
     let count = |name: &str| totals.of(name).to_string();
     let rules = named(totals).filter(|&(_, sum)| sum > 0.0);
     let rules: Vec<String> = rules.map(|(rule, sum)| format!("{sum} {}", rule.replace('_', " "))).collect();
@@ -44,7 +45,7 @@ pub(crate) fn answers(faults: &Faults, totals: &InfoTotals) -> Vec<String> {
 }
 
 /// What its answers cost.
-pub(crate) fn usage(totals: &InfoTotals) -> Vec<String> {
+fn usage(totals: &InfoTotals) -> Vec<String> {
     let count = |name: &str| totals.of(name).to_string();
     vec![
         count("requests"),
@@ -54,6 +55,41 @@ pub(crate) fn usage(totals: &InfoTotals) -> Vec<String> {
         count("tokens_out"),
         cost(totals.of("cost_usd")),
         humantime::format_duration(Duration::from_secs((totals.of("latency_ms") / 1e3) as u64)).to_string(),
+    ]
+}
+
+/// A table of what bots reported.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReportedTable {
+    /// What it is about, in a word.
+    pub title: &'static str,
+    /// The first one is that of the names.
+    pub headings: Vec<&'static str>,
+    /// Those of bots that reported nothing have zeros.
+    pub rows: Vec<Vec<String>>,
+    /// An explanation of the columns.
+    pub note: &'static str,
+}
+
+/// How the answers of these bots named moves, and what they cost; none if none reported anything. `heading` is that of their names.
+pub fn reported_tables<'a>(
+    heading: &'static str,
+    bots: impl IntoIterator<Item = (&'a str, &'a Faults, &'a InfoTotals)>,
+) -> Vec<ReportedTable> {
+    let bots: Vec<_> = bots.into_iter().collect();
+    if bots.iter().all(|(.., totals)| totals.is_empty()) {
+        return Vec::new();
+    }
+    let table = |title, headings: &[&'static str], note, cells: fn(&Faults, &InfoTotals) -> Vec<String>| {
+        let row = |&(name, faults, totals): &(&str, &Faults, &InfoTotals)| {
+            [vec![name.to_owned()], cells(faults, totals)].concat()
+        };
+        let headings = [&[heading], headings].concat();
+        ReportedTable { title, headings, rows: bots.iter().map(row).collect(), note }
+    };
+    vec![
+        table("Answers", &ANSWERS, ANSWERS_NOTE, answers),
+        table("Usage", &USAGE, USAGE_NOTE, |_, totals| usage(totals)),
     ]
 }
 

@@ -38,7 +38,7 @@ mod tested_bot;
 pub mod tournament;
 mod words;
 
-pub use answers::cost;
+pub use answers::{ReportedTable, cost, reported_tables};
 pub use evidence::evidence_lines;
 pub use interval::{Population, interval, origin, percent_interval};
 pub use junit::{JunitStep, StepStatus, junit};

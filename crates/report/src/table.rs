@@ -11,9 +11,9 @@ use referee_protocol::words::EndedBy;
 use referee_results::FinishedMatch;
 use referee_stats::Cause;
 
-use crate::answers::{ANSWERS, USAGE, answers, usage};
+use crate::answers::{ReportedTable, reported_tables};
 use crate::interval::{interval, origin};
-use crate::summary::{BotSummary, RunSummary};
+use crate::summary::RunSummary;
 use crate::words::{amounts_in_words, ending_in_words, mean_amount};
 
 /// A plain table with control characters escaped: a line of headings, then the rows. The columns from `numbers` on
@@ -59,18 +59,11 @@ pub fn summary_table(summary: &RunSummary) -> Table {
 
 /// The answers and the usage that bots reported in `info`; none if none did.
 pub fn answers_tables(summary: &RunSummary) -> Vec<Table> {
-    let reported: Vec<_> = summary.bots.iter().filter(|bot| !bot.totals.is_empty()).collect();
-    if reported.is_empty() {
-        return Vec::new();
-    }
-    let rows = |cells: fn(&BotSummary) -> Vec<String>| {
-        reported.iter().map(|bot| [vec![bot.bot.clone()], cells(bot)].concat()).collect()
-    };
-    let headings = |own: &[&'static str]| [&["bot"], own].concat();
-    vec![
-        table(&headings(&ANSWERS), rows(|bot| answers(&bot.faults, &bot.totals)), 1..ANSWERS.len()),
-        table(&headings(&USAGE), rows(|bot| usage(&bot.totals)), 1..USAGE.len() + 1),
-    ]
+    let reported = summary.bots.iter().filter(|bot| !bot.totals.is_empty());
+    let tables = reported_tables("bot", reported.map(|bot| (&*bot.bot, &bot.faults, &bot.totals)));
+    // The last column of the first one has words.
+    let numbers = |table: &ReportedTable| 1..table.headings.len() - usize::from(table.title == "Answers");
+    tables.into_iter().map(|of| table(&of.headings, of.rows.clone(), numbers(&of))).collect()
 }
 
 /// The mirrored sets of a run, in one line.

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use referee_game::Meta;
 use referee_league::LeadTaken;
-use referee_match::{Ending, Faults};
+use referee_match::{Ending, Faults, InfoTotals};
 use referee_report::page::halves;
 use referee_report::preview::{Preview, PreviewRow, drawable, drawn};
 use referee_report::story::Story;
@@ -281,6 +281,9 @@ pub struct StandingsRow {
     /// On a ladder: whether its difference to the field is uncertain.
     #[serde(rename = "provisional", skip_serializing_if = "Option::is_none")]
     pub is_provisional: Option<bool>,
+    /// The sums of what its bots reported in `info`; filled in by the server, omitted if that is nothing or not public.
+    #[serde(skip_serializing_if = "InfoTotals::is_empty")]
+    pub totals: InfoTotals,
 }
 
 impl StandingsRow {
@@ -322,6 +325,9 @@ pub(super) struct BotEntry {
     #[serde(skip)]
     pub(super) faulted: u32,
     pub(super) faults: Faults,
+    /// The sums of what it reported in `info`; omitted if that is nothing or not public.
+    #[serde(skip_serializing_if = "InfoTotals::is_empty")]
+    pub(super) totals: InfoTotals,
 }
 
 impl BotEntry {

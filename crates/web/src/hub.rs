@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use axum::body::Bytes;
 pub(crate) use ended::MOST_ENDED;
 use ended::{EndedEntry, OpenDeal, RecordLocation};
+use referee_report::ReportedTable;
 use referee_report::story::{LeadChange, Story};
 use results::Met;
 use tokio::sync::watch;
@@ -35,8 +36,8 @@ use referee_files::read_record;
 use referee_game::Meta;
 use referee_game::seat::Viewer;
 use referee_game::{Catalog, json};
-use referee_match::Faults;
 use referee_match::record::{Difference, PublishedInfo, public};
+use referee_match::{Faults, InfoTotals};
 use referee_results::FinishedMatch;
 use referee_stats::SideResult;
 
@@ -83,13 +84,17 @@ impl LiveEntry {
 /// What is known of a match, but is not shown until its deal is complete.
 #[derive(Debug)]
 struct Withheld {
-    /// By bot.
-    faults: Vec<(String, Faults)>,
+    reported: Vec<ReportedSeat>,
     /// `None` for a match of an earlier part of the run.
     figures: Option<MatchFigures>,
 }
 
+/// What is counted of the bot in a seat: its name, its faults, and the sums of what it reported in `info`.
+type ReportedSeat = (String, Faults, InfoTotals);
+
 struct RunState {
+    /// Whether what bots report in `info` is public.
+    has_totals: bool,
     running: BTreeMap<String, LiveEntry>,
     /// The oldest first. Their numbers are consecutive.
     ended: VecDeque<EndedEntry>,
@@ -124,6 +129,8 @@ struct RunState {
     last_change_of_lead: Option<LeadChange>,
     /// The standings of the overview.
     rows: Vec<StandingsRow>,
+    /// What the first of their bots reported in `info`.
+    reported: Vec<ReportedTable>,
     /// What is played next, as in the overview.
     next: Vec<NextEntry>,
     story: Story,
@@ -214,6 +221,7 @@ impl Hub {
         info: PublishedInfo,
     ) -> Hub {
         let state = RunState {
+            has_totals: info != PublishedInfo::Never,
             running: BTreeMap::new(),
             ended: VecDeque::new(),
             numbers: BTreeMap::new(),
@@ -233,6 +241,7 @@ impl Hub {
             leader: None,
             last_change_of_lead: None,
             rows: Vec::new(),
+            reported: Vec::new(),
             next: Vec::new(),
             story: Story::default(),
             overview: (u64::MAX, Bytes::new()),
@@ -405,7 +414,7 @@ impl Hub {
         }
         let (completes, is_held) = (end.completes_its_deal(), end.fixture.is_held(self.game));
         let deal = end.fixture.deal.take();
-        let withheld = Withheld { faults: faults_of(&end.finished), figures: Some(figures) };
+        let withheld = Withheld { reported: reported_in(&end.finished), figures: Some(figures) };
         let file = end.finished.record.take();
         let entry = entries::ended(&end.finished, Some(state.count), self.game, &state.about);
         let result = entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
@@ -460,10 +469,8 @@ impl Hub {
     }
 
     /// Counts what happened in a match.
-    fn disclose(&self, state: &mut RunState, Withheld { faults, figures }: Withheld) {
-        for (name, faults) in faults {
-            state.bot(&name).faults.merge(&faults);
-        }
+    fn disclose(&self, state: &mut RunState, Withheld { reported, figures }: Withheld) {
+        state.note_reported(reported);
         if let Some(figures) = figures {
             self.metrics.add(&figures);
         }
@@ -477,7 +484,7 @@ impl Hub {
         if self.ladder().is_some() {
             state.note_meeting(finished);
         }
-        self.disclose(&mut state, Withheld { faults: faults_of(finished), figures: None });
+        self.disclose(&mut state, Withheld { reported: reported_in(finished), figures: None });
     }
 
     /// Lists a match that was played before the server started.
@@ -489,7 +496,7 @@ impl Hub {
         if self.ladder().is_some() {
             state.note_meeting(&finished);
         }
-        let withheld = Withheld { faults: faults_of(&finished), figures: None };
+        let withheld = Withheld { reported: reported_in(&finished), figures: None };
         let file = finished.record.take();
         let entry = entries::ended(&finished, Some(state.count), self.game, &state.about);
         let is_held = deal_leaks_information(self.game);
@@ -580,9 +587,11 @@ impl Hub {
     }
 }
 
-/// The faults in a match, by bot.
-fn faults_of(finished: &FinishedMatch) -> Vec<(String, Faults)> {
-    finished.seats.iter().cloned().zip(finished.faults.iter().copied()).collect()
+/// What is counted of each seat of a match.
+fn reported_in(finished: &FinishedMatch) -> Vec<ReportedSeat> {
+    let totals = |seat: usize| finished.totals.get(seat).copied().unwrap_or_default();
+    let seats = finished.seats.iter().zip(&finished.faults).enumerate();
+    seats.map(|(seat, (name, &faults))| (name.clone(), faults, totals(seat))).collect()
 }
 
 /// The number of events that are handled between two turns of the requests.

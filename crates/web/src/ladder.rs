@@ -19,6 +19,8 @@ use crate::entries::{DisplayNames, ShownRuling};
 use crate::hub::Hub;
 use crate::owners::SignUpMode;
 use referee_league::{RatingPoint, RulesVersion, Standing};
+use referee_match::InfoTotals;
+use referee_report::ReportedTable;
 use referee_stats::Wdl;
 use referee_store::StoreError;
 
@@ -106,6 +108,12 @@ pub(super) struct PlayerEntry {
     pub(super) last_matches: Vec<PlayedMatch>,
     /// Its results against others, the most frequent opponent first; filled in by the server.
     pub(super) opponents: Vec<Opponent>,
+    /// The sums of what it reported in `info`, over all attempts of the season; filled in by the server, omitted if that is
+    /// nothing or not public.
+    #[serde(skip_serializing_if = "InfoTotals::is_empty")]
+    pub(super) totals: InfoTotals,
+    /// The tables of these sums; filled in by the server.
+    pub(super) reported: Vec<ReportedTable>,
 }
 
 /// The results of a player against another one.
@@ -211,8 +219,9 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let read = move |ladder: &LadderPages, hub: &Hub| {
         let Some(mut player) = ladder.player(&name)? else { return Ok(None) };
         let opponents = hub.opponents(&player.standing.name);
+        let (totals, reported) = hub.reported(&player.standing.name);
         hub.note_rulings(&mut player.last_matches);
-        Ok(Some(referee_game::json::text(&PlayerEntry { opponents, ..player })))
+        Ok(Some(referee_game::json::text(&PlayerEntry { opponents, totals, reported, ..player })))
     };
     answered(&hub, key, missing, read).await
 }

@@ -1,7 +1,7 @@
 //! `referee tournament report`: the full report.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
@@ -10,10 +10,11 @@ use crate::cli::files::{OutFile, OutputOptions};
 use crate::cli::progress;
 use crate::cli::tournament::unreadable;
 use crate::cli::{Exit, Failure, screen};
+use crate::game::erased::Rules;
 use crate::game::json;
 use crate::game::printable::printable_lines;
 use crate::report::page::PublicUrl;
-use crate::report::tournament::{self, TournamentReport};
+use crate::report::tournament::{self, RecallReport, StandingsReport, TournamentReport};
 use crate::runs::config::KnownGames;
 use crate::runs::tournament::{StoredTournament, open_results};
 
@@ -32,6 +33,7 @@ use crate::runs::tournament::{StoredTournament, open_results};
 #[command(after_help = "Examples:
   referee tournament report cup
   referee tournament report cup --format html -o cup.html --force
+  referee tournament report cup --recall cup-in-disguise
   referee tournament report cup --site public --site-url https://cup.example/spring/
   referee tournament report cup --format junit -o junit.xml --github")]
 pub(super) struct Args {
@@ -43,6 +45,11 @@ pub(super) struct Args {
     format: ReportFormat,
     #[command(flatten)]
     output: OutputOptions,
+    /// The directory of the same tournament with the key `disguise` in its file: the report also has the recall gap of each
+    /// entrant, its Elo here less its Elo there, with its 95% interval. A program that finds its moves by search has none; a model
+    /// that remembers matches of the game has a large one
+    #[arg(long, value_name = "DISGUISED")]
+    recall: Option<PathBuf>,
     /// Write pages to a directory, for a web server or to open from disk: the report, a page per entrant, and a page
     /// per match with its replay and its record. Existing pages are replaced
     #[arg(long, value_name = "OUT", conflicts_with_all = ["format", "output"])]
@@ -82,8 +89,11 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     };
     let db = open_results(&args.folder)?;
     let stored = StoredTournament::read(&args.folder, &db, games)?;
-    let report = TournamentReport::of(&args.folder, &db, &stored.schedule, &stored.settings(), tick)
+    let mut report = TournamentReport::of(&args.folder, &db, &stored.schedule, &stored.settings(), tick)
         .map_err(|error| unreadable(&args.folder, &error))?;
+    if let Some(twin) = &args.recall {
+        report.recall = Some(recall(args, twin, &report.standings, stored.rules, games)?);
+    }
     progress.finish_and_clear();
     let exit = match &args.site {
         Some(site) => {
@@ -101,6 +111,33 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
         let _ = screen::stderr().write_all(tournament::annotations(&report).as_bytes());
     }
     Ok(exit)
+}
+
+/// What the entrants lose in the tournament `twin`, whose game is that of these rules in disguise.
+fn recall(
+    args: &Args,
+    twin: &Path,
+    plain: &StandingsReport,
+    rules: &dyn Rules,
+    games: &KnownGames,
+) -> Result<RecallReport, Failure> {
+    let named = |dir: &Path, what: &str| Failure::usage(format!("{}: {what}", dir.display()));
+    if rules.disguised().is_some() {
+        return Err(named(&args.folder, "its game is disguised; this tournament comes second"));
+    }
+    let db = open_results(twin)?;
+    let stored = StoredTournament::read(twin, &db, games)?;
+    let Some(other) = stored.rules.disguised() else {
+        return Err(named(twin, "its game is not disguised: `disguise = \"TEXT\"` in its file does that"));
+    };
+    let (game, other) = (rules.meta().id, other.meta().id);
+    if game != other {
+        return Err(named(twin, &format!("its game is {other}, and not {game}")));
+    }
+    let disguised = StandingsReport::of(&db, &stored.schedule).map_err(|error| unreadable(twin, &error))?;
+    RecallReport::of(plain, &disguised).map_err(|missing| {
+        named(if missing.in_disguised { twin } else { &args.folder }, &missing.to_string())
+    })
 }
 
 fn formatted(format: ReportFormat, report: &TournamentReport) -> Result<Vec<u8>, Failure> {

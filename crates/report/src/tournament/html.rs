@@ -407,7 +407,9 @@ pub(crate) fn encounters(report: &TournamentReport, links: &Links<'_>) -> Vec<Se
 
 /// Ratings, faults and time use.
 pub(crate) fn figures(report: &TournamentReport, links: &Links<'_>) -> Vec<Section> {
-    let mut sections = vec![plain(&text::ratings(report), links).with_id("ratings"), faults(report, links)];
+    let mut sections = vec![plain(&text::ratings(report), links).with_id("ratings")];
+    sections.extend(text::recall(report).map(|grid| plain(&grid, links)));
+    sections.push(faults(report, links));
     sections.extend(text::reported(report).iter().chain(&text::said(report)).map(|grid| plain(grid, links)));
     sections.push(plain(&text::time_use(report), links).with_id("time"));
     sections

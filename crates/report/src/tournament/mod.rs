@@ -12,6 +12,7 @@ mod links;
 mod markdown;
 mod matches;
 mod race;
+mod recall;
 mod standings;
 mod story;
 mod tables;
@@ -42,6 +43,7 @@ pub(super) use self::links::{Escaped, Links};
 pub use self::markdown::markdown;
 pub use self::matches::{ListedMatch, MatchList, match_headings, movetext};
 pub use self::race::{RaceReport, RacerReport};
+pub use self::recall::{NotTwins, RecallGap, RecallReport};
 pub use self::standings::{EntrantStanding, StandingsReport};
 pub use self::story::live_story;
 pub use self::tables::{standings_table, tables};
@@ -80,6 +82,9 @@ pub struct TournamentReport {
     pub details: Vec<EntrantDetails>,
     /// The rating algorithms.
     pub ratings: Vec<Rater>,
+    /// What entrants lose with the names of the game; omitted unless the same tournament in disguise is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recall: Option<RecallReport>,
     /// The referee's own lag; `None` if no record was read.
     pub lag: Option<Lag>,
     /// Suspensions of the referee; `None` if there were none.
@@ -282,6 +287,7 @@ impl TournamentReport {
             unfinished_at_most: missing.most,
             details: details.collect(),
             ratings: vec![Rater { algorithm: weng_lin.algorithm, version: weng_lin.version }],
+            recall: None,
             lag: timing.lag,
             paused: timing.paused,
             rules_restarts: timing.rules_restarts,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use referee_game::counted;
-use referee_match::{Faults, InfoTotals};
+use referee_match::Faults;
 use referee_protocol::words::FaultCode;
 use referee_stats::Wdl;
 use referee_stats::rating::Estimate;
@@ -11,10 +11,10 @@ use referee_stats::schedule::RankBy;
 use referee_stats::standings::{TieBreak, Withdrawn};
 
 use super::{
-    BotDetails, Conditions, EntrantDetails, EntrantStanding, HeadToHead, RaceReport, SandboxUse,
+    BotDetails, Conditions, EntrantDetails, EntrantStanding, HeadToHead, RaceReport, RecallGap, SandboxUse,
     StandingsReport, Timed, TournamentReport, minute, options_in_words,
 };
-use crate::answers::{ANSWERS, ANSWERS_NOTE, USAGE, USAGE_NOTE, answers, usage};
+use crate::answers::{ReportedTable, reported_tables};
 use crate::interval::{Population, origin, plain_zero};
 use crate::ruling::PublicRuling;
 use crate::words::mean_amount;
@@ -364,6 +364,22 @@ pub(crate) fn ratings(report: &TournamentReport) -> Grid {
     }
 }
 
+/// The recall gap of each entrant, if the same tournament in disguise is known.
+pub(crate) fn recall(report: &TournamentReport) -> Option<Grid> {
+    let recall = report.recall.as_ref()?;
+    let row = |of: &RecallGap| vec![of.name.clone(), elo(of.plain), elo(of.disguised), elo(of.gap)];
+    Some(Grid {
+        title: "Recall gap",
+        headings: ["entrant", "Elo plain", "Elo disguised", "recall gap"].map(str::to_owned).to_vec(),
+        rows: recall.entrants.iter().map(row).collect(),
+        text: &[0],
+        entrants: Some(0),
+        note: "recall gap: Elo under the names of the game, less Elo in its disguise; both count from the mean of the entrants, so \
+               that a gap is one against the others; 95% intervals, as the tournaments are independent"
+            .to_owned(),
+    })
+}
+
 /// The result of a pair, as points of matches.
 pub(crate) fn met(met: Option<&HeadToHead>) -> String {
     met.map_or(String::new(), |met| format!("{}/{}", points(met.score), points(met.matches)))
@@ -515,40 +531,29 @@ pub(crate) fn time_use(report: &TournamentReport) -> Grid {
 
 /// The answers and the usage that bots reported in `info`; none if none did.
 pub(crate) fn reported(report: &TournamentReport) -> Vec<Grid> {
-    if report.details.iter().all(|details| details.totals.is_empty()) {
-        return Vec::new();
+    let of_team = |details: &EntrantDetails| -> Vec<String> {
+        details.team.iter().map(|bot| format!("{}: {}", details.name, bot.name)).collect()
+    };
+    let names: Vec<Vec<String>> = report.details.iter().map(of_team).collect();
+    let (mut reported, mut strengths) = (Vec::new(), Vec::new());
+    for ((standing, details), names) in report.entrants().zip(&names) {
+        reported.push((&*standing.name, &details.faults, &details.totals));
+        strengths.push(elo(standing.elo));
+        reported
+            .extend(names.iter().zip(&details.team).map(|(name, bot)| (&**name, &bot.faults, &bot.totals)));
+        strengths.extend(names.iter().map(|_| String::new()));
     }
-    let rows = |cells: &dyn Fn(&Faults, &InfoTotals) -> Vec<String>, has_elo: bool| {
-        let rows = report.entrants().flat_map(move |(standing, details)| {
-            let strength = has_elo.then(|| elo(standing.elo));
-            let own = [
-                vec![standing.name.clone()],
-                strength.into_iter().collect(),
-                cells(&details.faults, &details.totals),
-            ];
-            let of_bot = move |bot: &BotDetails| {
-                let name = format!("{}: {}", details.name, bot.name);
-                [vec![name], has_elo.then(String::new).into_iter().collect(), cells(&bot.faults, &bot.totals)]
-                    .concat()
-            };
-            std::iter::once(own.concat()).chain(details.team.iter().map(of_bot)).collect::<Vec<_>>()
-        });
-        rows.collect()
+    let grid = |ReportedTable { title, headings, mut rows, note }| {
+        let mut headings: Vec<String> = headings.into_iter().map(str::to_owned).collect();
+        let is_of_answers = title == "Answers";
+        if is_of_answers {
+            headings.insert(1, "Elo".to_owned());
+            rows.iter_mut().zip(&strengths).for_each(|(row, elo)| row.insert(1, elo.clone()));
+        }
+        let text: &[usize] = if is_of_answers { &[0, 9] } else { &[0] };
+        Grid { title, headings, rows, text, entrants: Some(0), note: note.to_owned() }
     };
-    let grid = |title, headings: &[&[&str]], rows, text, note: &str| Grid {
-        title,
-        headings: headings.concat().into_iter().map(str::to_owned).collect(),
-        rows,
-        text,
-        entrants: Some(0),
-        note: note.to_owned(),
-    };
-    let answers_rows = rows(&answers, true);
-    let usage_rows = rows(&|_, totals| usage(totals), false);
-    vec![
-        grid("Answers", &[&["entrant", "Elo"], &ANSWERS], answers_rows, &[0, 9], ANSWERS_NOTE),
-        grid("Usage", &[&["entrant"], &USAGE], usage_rows, &[0], USAGE_NOTE),
-    ]
+    reported_tables("entrant", reported).into_iter().map(grid).collect()
 }
 
 /// What bots say of themselves in `hello`; `None` if that is nothing.
@@ -658,7 +663,9 @@ pub(crate) fn grids(report: &TournamentReport) -> Vec<Grid> {
         grids.extend(partners(report));
     }
     grids.extend(rounds(report));
-    grids.extend([ratings(report), fault_counts(report)]);
+    grids.push(ratings(report));
+    grids.extend(recall(report));
+    grids.push(fault_counts(report));
     grids.extend(reported(report));
     grids.extend(said(report));
     grids.extend([time_use(report), matches(report, LISTED)]);

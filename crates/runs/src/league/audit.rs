@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use referee_files::{Folder, RecordFolder, StoredRecord};
 use referee_league::{Book, BotDisplayNames, FinalStandings, LadderRulings, League, LeagueMatch};
+use referee_match::InfoTotals;
 use referee_match::record::{OtherRules, PublishedInfo, check_rules, private_digests, public};
 use referee_stats::Wdl;
 use referee_stats::rating::bradley_terry::Anchored;
@@ -284,7 +285,11 @@ fn compare(
             differ(&id, Discrepancy::NoResult);
             continue;
         };
-        let theirs = determined_by_record(&recorded.row);
+        let mut theirs = determined_by_record(&recorded.row);
+        if recorded.is_erased {
+            // With its private lines it may have lost what bots reported.
+            theirs["totals"] = ours["totals"].clone();
+        }
         for (key, stored) in ours.as_object().into_iter().flatten() {
             if *stored != theirs[key] {
                 let (stored, recorded) = (stored.clone(), theirs[key].clone());
@@ -428,6 +433,7 @@ fn differing(
 fn determined_by_record(row: &LeagueMatch) -> Value {
     serde_json::json!({
         "players": row.players, "ranks": row.ranks, "scores": row.scores, "amounts": row.amounts, "faults": row.faults,
+        "totals": Some(&row.totals).filter(|totals| !InfoTotals::are_empty(totals)),
         "ended_by": row.ended_by, "reason": row.reason, "rated": row.is_rated, "decisions": row.decisions,
         "seal": row.seal, "deal": row.deal,
     })

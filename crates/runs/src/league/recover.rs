@@ -83,7 +83,8 @@ fn row(
     seal: Option<String>,
     ended_at: SystemTime,
 ) -> Result<LeagueMatch, LadderError> {
-    let FinishedMatch { seats, ending, faults, decisions, duration_us, record, worker, .. } = finished;
+    let FinishedMatch { seats, ending, faults, totals, decisions, duration_us, record, worker, .. } =
+        finished;
     let Ending { ended_by, reason, ranks, scores, amounts, .. } = ending;
     let record = record.as_ref().and_then(|path| path.file_name());
     Ok(LeagueMatch {
@@ -94,6 +95,7 @@ fn row(
         amounts,
         moves: None,
         faults,
+        totals,
         ended_by,
         reason,
         is_rated: is_rated(kind, header),

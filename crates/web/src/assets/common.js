@@ -109,6 +109,17 @@ function sides(seats) {
   return [...teams.values()].map((names) => [...names].join(" + "));
 }
 
+/** The tables of what bots reported of their answers, and what these cost. */
+const reportedTables = (tables) => tables.map(({ title, headings, rows, note }) => {
+  const id = `${title.toLowerCase()}-title`;
+  const cell = (text, n) => element("td", n ? { class: "num", "data-l": headings[n] } : { class: "name" }, text);
+  return element("section", { "aria-labelledby": id }, element("div", { class: "head" }, element("h2", { id }, title)),
+    element("table", { class: "cards no" },
+      element("thead", {}, element("tr", {}, ...headings.map((heading, n) => element("th", n ? {} : { class: "t" }, heading)))),
+      element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map(cell))))),
+    element("p", { class: "note" }, note));
+});
+
 /** Whether a button of the pointer is down. */
 let isPressed = false;
 /** What waits until it is not. */

@@ -68,6 +68,7 @@
       element("div", {}, element("dt", {}, key), element("dd", {}, ...value, ...small ? [element("small", {}, small)] : []))));
     plot(player.history);
     opponents(player.opponents);
+    $("reported").replaceChildren(...reportedTables(player.reported));
     const others = player.versions.filter((version) => version !== player.name);
     $("others").hidden = others.length === 0;
     $("others").parentElement.classList.toggle("half", others.length > 0);

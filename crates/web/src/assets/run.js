@@ -270,6 +270,7 @@ function show(run) {
   $("points").textContent = isRated ? "Rating" : "Points";
   if (isRated) $("bar-title").textContent = "95% interval";
   showStandings(run);
+  refill($("reported"), ...reportedTables(run.reported));
   $("legend").hidden = !isRated;
   $("legend").textContent = "Ratings are Elo. Dots are ratings, bars 95% intervals: players whose bars overlap may be equally strong. Green dot: online. ?: provisional, the difference to the field is uncertain by more than 80 Elo, or there are fewer than 30 matches. Fixed: an anchor, which stands outside the ranking. Arrows: places since a week ago.";
   const newest = run.ended.at(-1)?.number ?? 0;

@@ -1,6 +1,6 @@
 //! The overview: the standings, who leads and why, and what is played now and next, computed once for each change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -10,12 +10,14 @@ use axum::body::Bytes;
 use referee_engine::runner::EndedMatch;
 use referee_game::{Meta, counted, json};
 use referee_league::LeadTaken;
+use referee_match::{Faults, InfoTotals};
 use referee_report::preview::{Preview, drawn};
+use referee_report::reported_tables;
 use referee_report::story::{LeadChange, Story};
 use referee_stats::{SideResult, Wdl};
 
 use super::results::MOST_LATEST;
-use super::{EndedEntry, Hub, LiveEntry, RecordLocation, RunState, faults_of};
+use super::{EndedEntry, Hub, LiveEntry, RecordLocation, RunState, reported_in};
 use crate::answers::ANSWER_APART;
 use crate::entries::{self, BotEntry, MatchEntry, NextEntry, RecentResults, StandingsRow, StandingsView};
 use crate::story::told;
@@ -42,7 +44,7 @@ impl Hub {
         let mut state = self.state();
         if state.overview.0 != version {
             self.look_at_standings(&mut state);
-            let RunState { rows, next, story, about, name, .. } = &*state;
+            let RunState { rows, reported, next, story, about, name, .. } = &*state;
             let running: Vec<MatchEntry> =
                 state.running.values().take(OVERVIEW).map(|running| running.entry(about)).collect();
             let ended: Vec<MatchEntry> =
@@ -62,6 +64,7 @@ impl Hub {
                 "ended_count": ended_count,
                 "standings": &rows[..rows.len().min(OVERVIEW)],
                 "standings_count": rows.len(),
+                "reported": reported,
                 "next": next,
                 "rulings": about.public().take(RULINGS).collect::<Vec<_>>(),
                 "rulings_count": about.rulings.len(),
@@ -164,9 +167,7 @@ impl RunState {
                 self.withheld.insert(deal, of_deal);
             }
             if deal.is_none_or(|deal| !self.withheld.contains_key(deal)) {
-                for (name, faults) in faults_of(&latest) {
-                    self.bot(&name).faults.merge(&faults);
-                }
+                self.note_reported(reported_in(&latest));
             }
             self.push(ended);
             self.latest.push_back(latest);
@@ -204,6 +205,7 @@ impl RunState {
             let wdl: Wdl = recent.collect();
             row.recent = RecentResults { matches: wdl.total(), wdl };
         }
+        self.take_reported(&mut view.rows);
         self.compare_with_last_week(&mut view.rows);
         view.next.retain(|next| next.id.as_ref().is_none_or(|id| !self.running.contains_key(id)));
         view.next.truncate(NEXT);
@@ -235,6 +237,27 @@ impl RunState {
         self.leader = story.leader.clone().or(self.leader.take());
         self.next = view.next.into_iter().map(|next| NextEntry::of(next, &self.about)).collect();
         (self.rows, self.story) = (view.rows, story);
+    }
+
+    /// Fills in what their bots reported, and makes the tables of it.
+    fn take_reported(&mut self, rows: &mut [StandingsRow]) {
+        let mut sums: HashMap<&str, (Faults, InfoTotals)> = HashMap::new();
+        for bot in self.bots.values() {
+            let (faults, totals) =
+                sums.entry(self.about.entrants.get(&bot.name).unwrap_or(&bot.name)).or_default();
+            faults.merge(&bot.faults);
+            totals.merge(&bot.totals);
+        }
+        let mut first = Vec::new();
+        for row in rows {
+            let (faults, totals) = sums.get(&*row.name).copied().unwrap_or_default();
+            row.totals = totals;
+            if first.len() < OVERVIEW && !totals.is_empty() {
+                first.push((row.shown().to_owned(), faults, totals));
+            }
+        }
+        let first = first.iter().map(|(name, faults, totals)| (&**name, faults, totals));
+        self.reported = reported_tables("bot", first);
     }
 
     /// Fills in the places that players had a week ago among those that have a place now.

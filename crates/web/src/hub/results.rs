@@ -1,10 +1,12 @@
 //! The results of bots, entrants and players, counted as matches end.
 
 use referee_game::Seat;
+use referee_match::InfoTotals;
+use referee_report::{ReportedTable, reported_tables};
 use referee_results::FinishedMatch;
 use referee_stats::Wdl;
 
-use super::{Hub, RunState};
+use super::{Hub, ReportedSeat, RunState};
 use crate::entries::BotEntry;
 use crate::ladder::{Opponent, PlayedMatch};
 
@@ -28,6 +30,13 @@ impl Hub {
         for played in matches {
             played.ruling = state.about.ruling(&played.id, played.seats.iter().map(String::as_str));
         }
+    }
+
+    /// What a player of a ladder reported in `info`: the sums, and the tables of them.
+    pub(crate) fn reported(&self, name: &str) -> (InfoTotals, Vec<ReportedTable>) {
+        let state = self.state();
+        let Some(bot) = state.bots.get(name) else { return Default::default() };
+        (bot.totals, reported_tables("bot", [(state.about.shown(name), &bot.faults, &bot.totals)]))
     }
 
     /// The results of a player of a ladder against others, the most frequent opponent first.
@@ -71,6 +80,18 @@ impl RunState {
         self.latest.push_back(finished.clone());
         if self.latest.len() > MOST_LATEST {
             self.latest.pop_front();
+        }
+    }
+
+    /// Counts what the bots in the seats of a match did.
+    pub(super) fn note_reported(&mut self, reported: Vec<ReportedSeat>) {
+        for (name, faults, totals) in reported {
+            let has_totals = self.has_totals;
+            let bot = self.bot(&name);
+            bot.faults.merge(&faults);
+            if has_totals {
+                bot.totals.merge(&totals);
+            }
         }
     }
 

@@ -12,6 +12,7 @@ use referee_league::{
     FinalStandings, LadderRow, LadderSnapshot, League, LeagueMatch, MatchFilter, PublishedLadder,
     RulesVersion, Season, Standing, WaitingMatch,
 };
+use referee_match::InfoTotals;
 use referee_report::ToldMatch;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
@@ -396,6 +397,8 @@ impl LadderPages {
             history,
             last_matches: rows.into_iter().map(|row| self.played(row, &shown.display_names)).collect(),
             opponents: Vec::new(),
+            totals: InfoTotals::default(),
+            reported: Vec::new(),
         }))
     }
 
