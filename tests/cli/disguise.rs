@@ -1,4 +1,4 @@
-//! `--disguise` and `referee recall`.
+//! `--disguise`, and the recall gap in the report of a tournament.
 
 use crate::common::{Folder, ROOT, in_rust, referee};
 
@@ -54,7 +54,41 @@ play()
     assert!(referee(["rules", "disguised"]).done().stdout.starts_with("# A disguised game"));
     referee(["play", "checkers", &bot, &random, "--disguise", "x", "--set", "draw_plies=9"])
         .with_code(2)
-        .says(&["no options"]);
+        .says(&["a disguised game has no options, which would tell bots what game it is"]);
+    let book = folder.write("book.pdn", "1. 11-15 23-19 *\n");
+    referee(["play", "checkers", &bot, &random, "--disguise", "x", "--openings", &book])
+        .with_code(2)
+        .says(&["a disguised game has none, which would be in the words of the game itself"]);
+}
+
+#[test]
+fn a_disguised_tournament_draws_openings_and_refuses_options_files_and_workers() {
+    let folder = Folder::new();
+    let cup = |lines: &str| {
+        let bots: String = ["one", "two"]
+            .map(|name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{}\"\n", folder.plain_bot(name)))
+            .concat();
+        let text =
+            format!("game = 'checkers'\ndisguise = 'x'\n{lines}\n[format]\nkind = 'round_robin'\n{bots}");
+        folder.write("cup.toml", text)
+    };
+    let dir = folder.text("cup");
+    let run = ["tournament", "run", &cup("opening_plies = 4"), "--dir", &dir];
+    referee([&run[..], &["--workers-listen", "127.0.0.1:0"]].concat())
+        .with_code(5)
+        .says(&["workers play no disguised games: what a worker is sent names the game by its id"]);
+    referee(["tournament", "resume", &dir]).done();
+    referee(["tournament", "verify", &dir]).done();
+    folder.write("book.pdn", "1. 11-15 23-19 *\n");
+    for (lines, says) in [
+        ("options = { turn_limit = 8 }", "a disguised game has no options"),
+        (
+            "openings = 'book.pdn'",
+            "a disguised game has none, which would be in the words of the game itself",
+        ),
+    ] {
+        referee(["tournament", "check", &cup(lines)]).with_code(2).says(&[says]);
+    }
 }
 
 #[test]
@@ -78,8 +112,10 @@ fn recall_is_the_difference_between_a_game_and_its_disguise() {
         dir
     };
     let (plain, disguised) = (cup("plain", ""), cup("hidden", "disguise = 'blue moon'"));
-    let report = referee(["recall", &plain, &disguised, "--json"]).done().one("recall");
-    assert_eq!(report["game"], "checkers");
+    let reported = |format: &str| {
+        referee(["tournament", "report", &plain, "--recall", &disguised, "--format", format]).done()
+    };
+    let report = reported("json").one("report")["recall"].clone();
     let rows = report["entrants"].as_array().expect("rows");
     assert_eq!(rows.len(), 3);
     assert!(
@@ -92,7 +128,19 @@ fn recall_is_the_difference_between_a_game_and_its_disguise() {
         assert!(of("gap", "low") < of("gap", "value") && of("gap", "value") < of("gap", "high"), "{row}");
         assert!(of("gap", "high") - of("gap", "low") > of("plain", "high") - of("plain", "low"), "{row}");
     }
-    assert!(referee(["recall", &plain, &disguised]).done().stdout.contains("recall gap"));
-    referee(["recall", &plain, &plain]).with_code(2).says(&["is not disguised"]);
-    referee(["recall", &disguised, &plain]).with_code(2).says(&["this tournament comes second"]);
+    for format in ["table", "markdown", "html"] {
+        let text = reported(format).stdout;
+        assert!(
+            text.contains("Elo disguised") && text.contains("95% intervals, as the tournaments"),
+            "{text}"
+        );
+    }
+    let site = folder.text("site");
+    referee(["tournament", "report", &plain, "--recall", &disguised, "--site", &site]).done();
+    assert!(folder.read("site/index.html").contains("Recall gap"));
+    let refused = |one: &str, other: &str, says: &str| {
+        referee(["tournament", "report", one, "--recall", other]).with_code(2).says(&[says]);
+    };
+    refused(&plain, &plain, "is not disguised");
+    refused(&disguised, &plain, "this tournament comes second");
 }

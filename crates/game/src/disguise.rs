@@ -219,7 +219,7 @@ impl Rules for DisguisedRules {
             .map_or(true, |options| !options.is_empty())
         {
             return Err(Misconfigured(
-                "a disguised game has no options: its own have their defaults".to_owned(),
+                "a disguised game has no options, which would tell bots what game it is: its own have their defaults".to_owned(),
             )
             .into());
         }

@@ -37,7 +37,9 @@ pub enum NotPacked {
         of: String,
         why: ArchiveError,
     },
-    #[error("workers play no disguised games")]
+    #[error(
+        "workers play no disguised games: what a worker is sent names the game by its id, and `disguised` stands for all of them"
+    )]
     Disguised,
 }
 

@@ -92,6 +92,10 @@ pub enum OpeningFileError {
     Unreadable(#[from] io::Error),
     #[error("{0} has no openings")]
     NoOpenings(&'static str),
+    #[error(
+        "a disguised game has none, which would be in the words of the game itself: `opening_plies` draws openings"
+    )]
+    Disguised,
     #[error("opening files of {game} have the extension {}", .endings.join(" or "))]
     Extension {
         /// The id of the game.
@@ -239,6 +243,9 @@ impl OpeningSource {
 fn format(rules: &dyn Rules, path: &Path) -> Result<&'static OpeningFile, OpeningFileError> {
     let game = rules.meta().id;
     let formats = rules.opening_files();
+    if rules.disguised().is_some() {
+        return Err(OpeningFileError::Disguised);
+    }
     if formats.is_empty() {
         return Err(OpeningFileError::NoOpenings(game));
     }
