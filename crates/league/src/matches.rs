@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::SystemTime;
 
 use referee_game::Seating;
 use referee_match::{Ending, Faults, InfoTotals};
@@ -13,6 +14,7 @@ use referee_store::{MatchKind, match_id};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 use serde::Serialize;
 
+use super::log::note;
 use super::seasons::CURRENT;
 use super::{League, failed};
 use referee_game::json;
@@ -142,13 +144,22 @@ impl League {
     ///
     /// # Errors
     /// Those of the database.
-    pub fn void_matches_of(&mut self, worker: &str) -> Result<Vec<(String, String)>, StoreError> {
+    pub fn void_matches_of(
+        &mut self,
+        worker: &str,
+        user: &str,
+        at: SystemTime,
+    ) -> Result<Vec<(String, String)>, StoreError> {
         let sql = "UPDATE matches SET is_void = 1 WHERE worker = ?1 AND is_void = 0 RETURNING ladder, number, is_challenge";
         self.change(|db| {
             let mut query = db.prepare(sql)?;
             let rows =
                 query.query_map([worker], |row| Ok((row.get(0)?, match_id(row.get(1)?, row.get(2)?))))?;
-            rows.collect()
+            let voided: Vec<_> = rows.collect::<Result<_, _>>()?;
+            if !voided.is_empty() {
+                note(db, user, &format!("worker void {worker}"), at)?;
+            }
+            Ok(voided)
         })
     }
 

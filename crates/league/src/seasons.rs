@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use referee_game::name::{NameError, check_name};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 use thiserror::Error;
@@ -39,6 +40,8 @@ impl Season {
 /// Why a season does not end.
 #[derive(Debug, Error)]
 pub enum SeasonError {
+    #[error("season {name}: {why}")]
+    Name { name: String, why: NameError },
     #[error("season {0} has ended before: take another name")]
     Taken(String),
     #[error("no match has been played in this season")]
@@ -75,6 +78,7 @@ pub(super) fn end(
     keeps_ratings: bool,
     user: &str,
 ) -> Result<(), SeasonError> {
+    check_name(name).map_err(|why| SeasonError::Name { name: name.to_owned(), why })?;
     let sql = "SELECT 1 FROM seasons WHERE name = ?1";
     if db.query_row(sql, [name], |_| Ok(())).optional()?.is_some() {
         return Err(SeasonError::Taken(name.to_owned()));

@@ -10,7 +10,6 @@ use crate::cli::json::SeasonLine;
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
-use crate::game::name::check_name;
 use crate::game::{Catalog, json};
 use crate::league::{FinalStandings, League, OrganiserAct, Season};
 use crate::report::table;
@@ -89,7 +88,6 @@ pub(super) fn find(league: &League, name: &str) -> Result<Season, Failure> {
 
 pub(super) fn season(args: SeasonArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let SeasonCommand::End(args) = args.command;
-    check_name(&args.name).map_err(|what| Failure::usage(format!("season {}: {what}", args.name)))?;
     let (config, mut league) = args.which.open()?;
     // Nothing changes unless the standings of each ladder can be computed.
     for ladder in &config.ladders {

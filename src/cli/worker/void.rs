@@ -6,6 +6,8 @@ use clap::Args as ClapArgs;
 use serde::Serialize;
 
 use super::state::WorkerOfRun;
+#[cfg(feature = "http")]
+use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen, tournament};
 #[cfg(feature = "http")]
 use crate::files::{Folder, Journal};
@@ -14,6 +16,8 @@ use crate::game::{Catalog, counted, json};
 use crate::league::League;
 #[cfg(feature = "http")]
 use crate::runs::league::ladder_folder;
+#[cfg(feature = "http")]
+use crate::store::now;
 
 /// Take back all matches that a worker has played
 ///
@@ -86,6 +90,6 @@ fn void_in_league(WorkerOfRun { dir, name }: &WorkerOfRun) -> Result<Vec<String>
             });
         locks.push(lock?);
     }
-    let voided = league.void_matches_of(name).map_err(Failure::cannot_run)?;
+    let voided = league.void_matches_of(name, &user(), now()).map_err(Failure::cannot_run)?;
     Ok(voided.into_iter().map(|(ladder, id)| format!("{ladder}/{id}")).collect())
 }

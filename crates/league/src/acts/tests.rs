@@ -107,6 +107,10 @@ fn invitation(secret: u8) -> Invitation {
     }
 }
 
+fn submitted(name: &str) -> SubmittedBot<'_> {
+    SubmittedBot { name, command: "./mouse", language: None }
+}
+
 fn players() -> Vec<String> {
     ["abacus", "cat"].map(str::to_owned).to_vec()
 }
@@ -165,7 +169,16 @@ const OWNERS_ACTS: [Act; 14] = [
     ),
 ];
 
-const SERVERS_ACTS: [Act; 5] = [
+const SERVERS_ACTS: [Act; 10] = [
+    act("begin", |on| said(on.begin_submission(2, today())), ""),
+    act("put back", |on| said(on.put_back_submission(4, true, today())), ""),
+    act("name", |on| said(on.name_submission(4, submitted("dog"), QUOTA)), ""),
+    act("build", |on| said(on.check_submission(4, "01", "built\n", today())), ""),
+    act(
+        "pass",
+        |on| said(on.pass_submission(5, &["short".to_owned()].into(), true, "passed\n", today())),
+        "",
+    ),
     act("install", |on| said(on.install_submission(2, Path::new("submissions/bots/2"), today())), ""),
     act("fail", |on| said(on.fail_submission(2, "failed\n", today())), ""),
     act("refuse", |on| said(on.set_refused("mouse", "./mouse", Some("no sandbox"))), ""),
@@ -173,7 +186,7 @@ const SERVERS_ACTS: [Act; 5] = [
     act("the file without a program", |on| programs(on, &[]), ""),
 ];
 
-const ORGANISERS_ACTS: [Act; 24] = [
+const ORGANISERS_ACTS: [Act; 27] = [
     act(
         "add",
         |on| {
@@ -239,6 +252,24 @@ const ORGANISERS_ACTS: [Act; 24] = [
         "void",
         |on| rules(on, RequestedDecision::Void(m1())),
         "SELECT count(*) FROM rulings WHERE act = 'void' AND undone_at IS NULL",
+    ),
+    act(
+        "award",
+        |on| rules(on, RequestedDecision::Award { id: m1(), winner: Some("cat".to_owned()) }),
+        "SELECT count(*) FROM rulings WHERE act = 'award' AND undone_at IS NULL",
+    ),
+    act(
+        "disqualify from a match",
+        |on| {
+            let from = DisqualifiedFrom::Match(m1());
+            rules(on, RequestedDecision::Disqualify { name: "abacus".to_owned(), from })
+        },
+        "SELECT count(*) FROM rulings WHERE act = 'disqualify' AND undone_at IS NULL AND matches LIKE '%cat%'",
+    ),
+    act(
+        "take back the matches of a worker",
+        |on| said(on.void_matches_of("box7", "root", today())),
+        "SELECT is_void FROM matches WHERE number = 1",
     ),
     act(
         "replay",
@@ -314,19 +345,25 @@ fn begin(league: &mut League) {
         start(league, OrganiserAct::AddBot(&NewBot { name, owner: Some("ada"), ..NewBot::default() }));
     }
     programs(league, &["cat"]).unwrap();
-    for id in 1..=3 {
+    for id in 1..=5 {
         league.submit(&by(ADA), "00", 1, QUOTA, at(0), |_| Ok(())).unwrap();
         league.begin_submission(id, at(0)).unwrap();
+        if id == 4 {
+            continue;
+        }
         let name = if id == 3 { "rat" } else { "mouse" };
-        league.name_submission(id, SubmittedBot { name, command: "./mouse", language: None }, QUOTA).unwrap();
+        league.name_submission(id, submitted(name), QUOTA).unwrap();
         league.check_submission(id, "01", "built\n", at(0)).unwrap();
+        if id == 5 {
+            continue;
+        }
         league.pass_submission(id, &["short".to_owned()].into(), id < 3, "passed\n", at(0)).unwrap();
         if id == 1 {
             league.install_submission(1, Path::new("submissions/bots/1"), at(0)).unwrap();
         }
     }
     let sql = "INSERT INTO matches (ladder, number, players, faults, ended_by, reason, is_challenge, is_rated, decisions, \
-               duration_us, ended_at, season) VALUES ('short', 1, '[\"abacus\",\"cat\"]', '[{},{}]', 'rules', 'x', 0, 1, 1, 1, '', 1)";
+               duration_us, ended_at, season, worker) VALUES ('short', 1, '[\"abacus\",\"cat\"]', '[{},{}]', 'rules', 'x', 0, 1, 1, 1, '', 1, 'box7')";
     league.db.execute(sql, []).unwrap();
     league.rule(&requested(disqualified("old")), at(0)).unwrap();
 }
@@ -569,28 +606,15 @@ fn an_owner_does_not_resume_what_the_organiser_has_paused() {
     own(&mut league, OwnerAct::Resume { bot: "abacus" }).unwrap();
 }
 
-/// In the process that is killed: the database, the decision, and the number of statements before the end.
-const KILLED: &str = "REFEREE_KILLED_RULING";
+/// In the process that is killed: the database, the act, and the number of statements before the end.
+const KILLED: &str = "REFEREE_KILLED_ACT";
 
 #[test]
-fn a_ruling_is_whole_or_absent_when_the_process_dies_after_any_statement() {
-    let on_m1 =
-        |winner: Option<&str>| RequestedDecision::Award { id: m1(), winner: winner.map(str::to_owned) };
-    let from_m1 = DisqualifiedFrom::Match(m1());
-    let decisions = [
-        RequestedDecision::Void(m1()),
-        on_m1(Some("cat")),
-        RequestedDecision::Replay(m1()),
-        RequestedDecision::Disqualify { name: "abacus".to_owned(), from: from_m1 },
-        disqualified("mouse"),
-        renamed(),
-        RequestedDecision::Undo(1),
-    ];
+fn an_act_is_whole_or_absent_when_the_process_dies_after_any_statement() {
+    let acts: Vec<&Act> = OWNERS_ACTS.iter().chain(&SERVERS_ACTS).chain(&ORGANISERS_ACTS).collect();
     if let Ok(killed) = env::var(KILLED) {
-        let [path, decision, statements] = killed.split(' ').collect::<Vec<_>>()[..] else {
-            panic!("{killed}")
-        };
-        let (decision, last): (usize, usize) = (decision.parse().unwrap(), statements.parse().unwrap());
+        let [path, act, statements] = killed.split(' ').collect::<Vec<_>>()[..] else { panic!("{killed}") };
+        let (act, last): (usize, usize) = (act.parse().unwrap(), statements.parse().unwrap());
         let mut league = League::at(Path::new(path)).unwrap();
         let mut statements = 0;
         let die = move |_: TraceEvent<'_>| {
@@ -600,30 +624,30 @@ fn a_ruling_is_whole_or_absent_when_the_process_dies_after_any_statement() {
             }
         };
         league.db.trace_v2(TraceEventCodes::SQLITE_TRACE_PROFILE, Some(die)).unwrap();
-        return rules(&mut league, decisions[decision].clone()).unwrap();
+        return (acts[act].run)(&mut league).unwrap();
     }
     let leagues = Leagues::new();
-    for (at, decision) in decisions.iter().enumerate() {
+    for (at, act) in acts.iter().enumerate() {
         let [mut league, _] = leagues.open();
         let before = contents(&league);
-        rules(&mut league, decision.clone()).unwrap();
+        (act.run)(&mut league).unwrap();
         let after = contents(&league);
-        assert_ne!(before, after);
+        assert_ne!(before, after, "{}", act.name);
         drop(league);
-        let mut is_made = false;
+        let mut is_done = false;
         for statements in 1.. {
             drop(leagues.open());
             let mut process = Command::new(env::current_exe().unwrap());
-            let name = "acts::tests::a_ruling_is_whole_or_absent_when_the_process_dies_after_any_statement";
+            let name = "acts::tests::an_act_is_whole_or_absent_when_the_process_dies_after_any_statement";
             process.args([name, "--exact"]);
             process.env(KILLED, format!("{} {at} {statements}", leagues.path().display()));
             let output = process.output().unwrap();
             let found = contents(&League::at(&leagues.path()).unwrap());
-            let place = format!("{decision:?}, after statement {statements}");
-            assert!(found == after || (found == before && !is_made), "{place}: {found}");
-            is_made = found == after;
+            let place = format!("{}, after statement {statements}", act.name);
+            assert!(found == after || (found == before && !is_done), "{place}: {found}");
+            is_done = found == after;
             if output.status.signal().is_none() {
-                assert!(output.status.success() && is_made && statements > 4, "{place}: {output:?}");
+                assert!(output.status.success() && is_done && statements > 3, "{place}: {output:?}");
                 break;
             }
         }

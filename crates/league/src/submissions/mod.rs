@@ -17,8 +17,9 @@ pub use error::{IntakeError, SubmissionError};
 use referee_store::stored_words;
 use referee_store::{StoreError, parsed_column};
 
-use super::acts::OwnerCredential;
+use super::acts::{OwnerCredential, user_of};
 use super::bots::{self, NewBot, own_names, read_bots, taken_name};
+use super::log::note;
 use super::owners::owner_by;
 use super::{League, failed, utc};
 
@@ -134,6 +135,9 @@ pub struct SubmissionQuota {
 /// The submissions for which work is left to do.
 const DUE: &str = "state IN ('received', 'building', 'checking') OR (state = 'waiting' AND is_approved = 1)";
 
+/// The server in the log of the league.
+const SERVER: &str = "server";
+
 /// What is left of a log that was erased.
 const ERASED: &str = "[this log was erased: logs of what does not play are kept for 30 days]\n";
 
@@ -197,6 +201,7 @@ impl League {
                 |row| row.get(0),
             )?;
             store(id).map_err(StoreError::from)?;
+            note(db, &user_of(&owner.id), &format!("submit {id}"), at)?;
             Ok(id)
         })
     }
@@ -360,7 +365,10 @@ impl League {
         // The organiser may have rejected it meanwhile.
         let sql = "UPDATE submissions SET state = 'failed', log = iif(state = 'waiting', log || ?2, ?2), changed_at = ?3 WHERE id = ?1 AND state NOT IN \
                    ('playing', 'retired', 'failed')";
-        self.change(|db| db.execute(sql, params![id, log, utc(at)])).map(drop)
+        self.change(|db| match db.execute(sql, params![id, log, utc(at)])? {
+            0 => Ok(()),
+            _ => note(db, SERVER, &format!("submission fail {id}"), at),
+        })
     }
 
     /// Makes the bot of a submission that has passed take part, from this directory, relative to that of the league. The
@@ -398,6 +406,7 @@ impl League {
             db.execute(sql, params![name, id, utc(at)])?;
             let sql = "UPDATE submissions SET state = 'playing', changed_at = ?2 WHERE id = ?1";
             db.execute(sql, params![id, utc(at)])?;
+            note(db, SERVER, &format!("submission play {id}"), at)?;
             Ok(passed)
         })
     }
