@@ -19,7 +19,7 @@ use crate::unit::{Place, UnitBot, UnitId, UnitOutcome, WorkUnit};
 use crate::{Coordinator, Job, JobBots, verify};
 use referee_bots::Command;
 use referee_engine::driver::{MatchPlan, PlannedSeat, Run, Terms};
-use referee_engine::runner::{EndedMatch, Openings, RunEnd, RunEvent, Scoring, TournamentScheduler};
+use referee_engine::runner::{EndedMatch, Openings, PlanScheduler, RunEnd, RunEvent, Scoring};
 use referee_engine::sources::{BotSpec, Source};
 use referee_game::chance::{RandomStream, Seed, Uniform};
 use referee_game::{Catalog, Seating};
@@ -57,13 +57,13 @@ pub(super) fn job(catalog: &Catalog) -> Job {
     }
 }
 
-pub(super) fn schedule(sets: u32) -> TournamentScheduler {
+pub(super) fn schedule(sets: u32) -> PlanScheduler {
     let plan = Plan::new(Format::Gauntlet { cycles: sets }, SEATING, Deals::Mirrored, 2);
     let roster = Arc::new(Roster::alone(2));
     let scoring = Scoring { seating: SEATING, legs: 2, on_fault: Terms::default().on_fault, roster };
     let options = to_raw_value(&serde_json::json!({ "turn_limit": 30 })).unwrap();
     let openings = Openings::same(options, Opening::Random(4));
-    TournamentScheduler::new(Schedule::new(plan).unwrap(), scoring, openings)
+    PlanScheduler::new(Schedule::new(plan).unwrap(), scoring, openings)
 }
 
 /// Plays a unit: the bots choose random moves.

@@ -26,7 +26,7 @@ use crate::game::{counted, json};
 use crate::report::evidence_lines;
 use crate::report::page::PublicUrl;
 use crate::results::FirstFaults;
-use crate::runner::{EndedMatch, LiveSchedule, NoShow, RunEvent, TournamentScheduler};
+use crate::runner::{EndedMatch, LiveSchedule, NoShow, PlanScheduler, RunEvent};
 use crate::runs::config::{Dollars, KnownGames};
 use crate::runs::tournament::{Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
 use crate::runs::workers::OpenedWorkers;
@@ -227,7 +227,7 @@ impl TournamentPrinter<'_> {
         }
     }
 
-    fn begin(&mut self, config: &TournamentConfig, scheduler: &mut TournamentScheduler) {
+    fn begin(&mut self, config: &TournamentConfig, scheduler: &mut PlanScheduler) {
         self.end_progress();
         self.race = RaceNews::of(config, scheduler);
         let (shown, names, activity) = (scheduler.live_schedule(), config.names(), self.activity.clone());
@@ -371,7 +371,7 @@ struct RaceNews {
 }
 
 impl RaceNews {
-    fn of(config: &TournamentConfig, scheduler: &mut TournamentScheduler) -> Option<RaceNews> {
+    fn of(config: &TournamentConfig, scheduler: &mut PlanScheduler) -> Option<RaceNews> {
         let schedule = scheduler.live_schedule();
         let within = schedule.look().race()?.terms().within;
         let mut news = RaceNews { names: config.names(), told: BTreeSet::new(), schedule, within };

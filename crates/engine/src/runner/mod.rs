@@ -13,6 +13,7 @@ mod live;
 mod match_runner;
 mod openings;
 mod pairings;
+mod plan_scheduler;
 mod record_sink;
 mod reporter;
 mod resumed;
@@ -22,7 +23,6 @@ mod scheduler;
 mod start_check;
 mod starts;
 mod stop_signal;
-mod tournament_scheduler;
 
 pub use archive::{NotKept, Unsealed};
 pub use descriptors::TooFewDescriptors;
@@ -31,6 +31,7 @@ pub use host::{HostError, HostMatches, HostPlayed, HostRun, RefusedOpen, serve_h
 pub use live::{LiveEvent, LiveFeed, LiveHeader, LiveReceiver, LiveStep, MOST_BOARDS, Visibility, live_feed};
 pub use match_runner::{MatchRunner, RunChange, RunEnd};
 pub use openings::Openings;
+pub use plan_scheduler::{LiveSchedule, PlanScheduler, Scoring, is_between};
 pub use record_sink::{MOST_RULES_FAILED, RecordSink};
 pub use reporter::Watch;
 pub use resumed::{LineDefect, OtherJournal, ResumedMatch};
@@ -39,4 +40,3 @@ pub use run_failure::RunFailure;
 pub use scheduler::{DueSet, JoinError, Next, NextSet, Scheduler, SetScheduler};
 pub use start_check::{CannotPlay, StartCheck, check_starts};
 pub use stop_signal::signalled;
-pub use tournament_scheduler::{LiveSchedule, Scoring, TournamentScheduler, is_between};

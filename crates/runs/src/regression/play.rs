@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use referee_engine::runner::{
-    EndedMatch, Halt, MatchRunner, Openings, RunEnd, RunEvent, RunFailure, TournamentScheduler,
+    EndedMatch, Halt, MatchRunner, Openings, PlanScheduler, RunEnd, RunEvent, RunFailure,
 };
 use referee_engine::sources::check_programs;
 use referee_game::{Catalog, counted};
@@ -127,7 +127,7 @@ impl PreparedRegression {
         let is_judged = setup.same_version || running.regression.verdict().is_some();
         let mut played_by = earlier.as_ref().map(|earlier| earlier.played_by.clone()).unwrap_or_default();
         let versions = setup.played_by();
-        let scheduler = TournamentScheduler::new(schedule, running.scoring().clone(), openings);
+        let scheduler = PlanScheduler::new(schedule, running.scoring().clone(), openings);
         let is_out_of_time = Cell::new(false);
         let stop = stop_within(max_time, stop, &is_out_of_time);
         let mut has_played = false;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use referee_engine::runner::{
-    EndedMatch, Halt, LiveFeed, LiveSchedule, MatchRunner, RunEnd, RunEvent, Scoring, TournamentScheduler,
+    EndedMatch, Halt, LiveFeed, LiveSchedule, MatchRunner, PlanScheduler, RunEnd, RunEvent, Scoring,
 };
 use referee_engine::sources::ParkedLobby;
 use referee_files::StorageWait;
@@ -36,7 +36,7 @@ pub enum TournamentEvent<'a> {
         /// The tournament file.
         config: &'a TournamentConfig,
         /// Gives copies of the schedule, to which results are added as they come in.
-        scheduler: &'a mut TournamentScheduler,
+        scheduler: &'a mut PlanScheduler,
     },
     /// A warning about the settings.
     Notice(&'a RunNotice),
@@ -120,7 +120,7 @@ impl Tournament {
             roster: prepared.roster,
         };
         let (seating, rules) = (scoring.seating, prepared.rules);
-        let mut scheduler = TournamentScheduler::new(schedule, scoring.clone(), prepared.openings);
+        let mut scheduler = PlanScheduler::new(schedule, scoring.clone(), prepared.openings);
         let schedule = scheduler.live_schedule();
         on_event(TournamentEvent::Begins { config: &config, scheduler: &mut scheduler });
         if let Some(why) = budget.exceeded() {

@@ -1,4 +1,4 @@
-//! Schedules the matches of a tournament.
+//! Schedules the matches of a plan: those of a tournament, or of a regression.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ enum AttemptEnd {
 /// The attempts that have ended, in the order in which the schedule recorded them.
 type AttemptNews = Arc<Mutex<Vec<(u32, AttemptEnd)>>>;
 
-/// A copy of a tournament's schedule while it is played. It follows the schedule that the lanes draw from, so that
+/// A copy of a schedule while it is played. It follows the schedule that the lanes draw from, so that
 /// reading it does not block them.
 #[derive(Debug, Clone)]
 pub struct LiveSchedule {
@@ -60,9 +60,9 @@ fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: AttemptEnd) {
     }
 }
 
-/// A tournament in progress.
+/// Hands out the matches of a plan, in progress.
 #[derive(Debug)]
-pub struct TournamentScheduler {
+pub struct PlanScheduler {
     schedule: schedule::Schedule,
     /// For each [`LiveSchedule`].
     news: Vec<AttemptNews>,
@@ -75,10 +75,10 @@ pub struct TournamentScheduler {
     absent: BTreeSet<usize>,
 }
 
-impl TournamentScheduler {
+impl PlanScheduler {
     /// Starts with no match in progress.
-    pub fn new(schedule: schedule::Schedule, scoring: Scoring, openings: Openings) -> TournamentScheduler {
-        TournamentScheduler {
+    pub fn new(schedule: schedule::Schedule, scoring: Scoring, openings: Openings) -> PlanScheduler {
+        PlanScheduler {
             schedule,
             news: Vec::new(),
             scoring,
@@ -149,7 +149,7 @@ pub fn is_between(seated: &[usize], bots: &[usize]) -> bool {
     bots.iter().all(|&of| count(seated, of) == count(bots, of))
 }
 
-impl Scheduler for TournamentScheduler {
+impl Scheduler for PlanScheduler {
     fn next(&mut self, among: Option<&[usize]>) -> Next {
         let Some((due, wait)) = self.find(among) else {
             let is_over = among.is_none() && self.running.is_empty() && self.schedule.due().next().is_none();
@@ -191,7 +191,7 @@ impl Scheduler for TournamentScheduler {
     }
 }
 
-impl SetScheduler for TournamentScheduler {
+impl SetScheduler for PlanScheduler {
     fn next_set(&mut self) -> NextSet {
         let mut free = self.schedule.due().filter(|due| !self.running.contains_key(&due.id.number));
         let Some(first) = free.next() else {
@@ -292,19 +292,19 @@ mod tests {
     use super::*;
     use crate::runner::run_event::aborted;
 
-    fn scheduler(deals: Deals) -> (TournamentScheduler, LiveSchedule) {
+    fn scheduler(deals: Deals) -> (PlanScheduler, LiveSchedule) {
         let (seating, format) = (Seating::new(2, 2), Format::RoundRobin { cycles: 1 });
         let schedule = schedule::Schedule::new(Plan::new(format, seating, deals, 2)).unwrap();
         let (legs, roster) = (schedule.legs(), Arc::new(Roster::alone(2)));
         let scoring = Scoring { seating, legs, on_fault: OnFault::Forfeit, roster };
         let openings = Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None);
-        let mut scheduler = TournamentScheduler::new(schedule, scoring, openings);
+        let mut scheduler = PlanScheduler::new(schedule, scoring, openings);
         let live = scheduler.live_schedule();
         (scheduler, live)
     }
 
     /// Plays the next match and aborts it with this cause. Returns its id.
-    fn abort(scheduler: &mut TournamentScheduler, cause: Cause) -> String {
+    fn abort(scheduler: &mut PlanScheduler, cause: Cause) -> String {
         let Next::Match(fixture) = scheduler.next(None) else { panic!("nothing is due") };
         scheduler.ended(&fixture, &aborted(&fixture.id, cause));
         fixture.id
@@ -328,8 +328,8 @@ mod tests {
         let scoring =
             Scoring { seating, legs: 1, on_fault: OnFault::Forfeit, roster: Arc::new(Roster::alone(3)) };
         let openings = Openings::same(RawValue::from_string("{}".to_owned()).unwrap(), Opening::None);
-        let mut scheduler = TournamentScheduler::new(schedule, scoring, openings);
-        let next = |scheduler: &mut TournamentScheduler| match scheduler.next(None) {
+        let mut scheduler = PlanScheduler::new(schedule, scoring, openings);
+        let next = |scheduler: &mut PlanScheduler| match scheduler.next(None) {
             Next::Match(fixture) => Some(fixture),
             Next::Later | Next::Never => None,
         };
