@@ -15,7 +15,7 @@ use crate::cli::{Exit, Failure};
 use crate::game::printable::printable;
 use crate::runs::submissions::SubmissionsConfig;
 use crate::runs::submissions::{
-    Build, BuiltBot, SubmissionLog, SubmissionTerms, TrialError, build, open_archive, pack_bot,
+    Build, SubmissionLog, SubmissionTerms, TrialError, build, open_archive, pack_bot,
 };
 
 /// How many paths that are left out are named.
@@ -60,18 +60,12 @@ impl SubmittedDirectory {
         let packed = packed.archive;
         archive.flush().and_then(|()| archive.rewind()).map_err(Failure::cannot_run)?;
         let (source, bot) = (place.path().join("source"), place.path().join("bot"));
-        fs::create_dir(&source).and_then(|()| fs::create_dir(&bot)).map_err(Failure::cannot_run)?;
+        fs::create_dir(&source).map_err(Failure::cannot_run)?;
         let SubmissionTerms { archive: limits, result, build_time, .. } = terms;
         let launch = launch()?;
         let built = block_on(async {
             let file = open_archive(&archive, &packed.id, &source, limits).await?;
-            let Some(command) = file.build()? else {
-                fs::rename(&source, &bot)?;
-                return Ok(Some(file));
-            };
-            let mut out = tempfile::tempfile()?;
             let order = Build {
-                argv: &command.argv,
                 sandbox: &build_sandbox,
                 launch: &launch,
                 archive: &archive,
@@ -79,12 +73,14 @@ impl SubmittedDirectory {
                 limits,
                 result,
                 most_time: build_time,
+                source: &source,
+                bot: &bot,
             };
-            let building = build(order, &mut out, &bot, &mut log);
             tokio::select! {
-                built = building => built.map(|BuiltBot { .. }| Some(file)),
-                () = interrupted() => Ok(None),
-            }
+                built = build(&file, order, tempfile::tempfile, &mut log) => built?,
+                () = interrupted() => return Ok(None),
+            };
+            Ok(Some(file))
         })?;
         let file = match built {
             Ok(Some(file)) => file,
@@ -100,9 +96,7 @@ impl SubmittedDirectory {
                 return Ok(None);
             }
         };
-        let command = file.command().map_err(Failure::usage)?;
-        let files = Some(bot.clone());
-        let command = Command { directory: Some(bot), files, sandbox: bot_sandbox, ..command };
+        let command = file.command_in(&bot, &bot_sandbox).map_err(Failure::usage)?;
         Ok(Some(SubmittedDirectory { command, _place: place }))
     }
 }

@@ -1,8 +1,8 @@
 //! Where matches are played.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use referee_engine::runner::{Halt, MatchRunner, RunEnd, RunEvent, TournamentScheduler};
+use referee_engine::runner::{Halt, MatchRunner, PlanScheduler, RunEnd, RunEvent};
 use referee_game::Catalog;
 use referee_workers::carrier::CarrierError;
 use referee_workers::packing::{NotPacked, pack_bots, pack_game};
@@ -18,6 +18,10 @@ pub(crate) fn keep_first<E>(
         *kept = handle();
     }
     if kept.is_ok() { Ok(()) } else { Err(Halt::Done) }
+}
+
+fn job(runner: &MatchRunner, bots: JobBots, directory: &Path, catalog: &Catalog) -> Result<Job, NotPacked> {
+    Ok(Job::of_runner(runner, bots, pack_game(runner.rules, directory)?, catalog))
 }
 
 /// Which machines play a run.
@@ -37,7 +41,7 @@ impl Placement {
     pub(crate) fn play(
         &mut self,
         mut runner: MatchRunner,
-        schedule: TournamentScheduler,
+        schedule: PlanScheduler,
         catalog: &Catalog,
         stop: impl Future<Output = ()>,
         on_event: impl FnMut(RunEvent<'_>) -> Result<(), Halt> + Send,
@@ -46,11 +50,23 @@ impl Placement {
             return Ok(runner.play(schedule, stop, on_event));
         };
         let bots = JobBots::new(pack_bots(&runner.bots, directory)?);
-        let game_files = pack_game(runner.rules, directory)?;
-        // Its lock keeps other processes from playing the run.
-        let _journal = runner.journal.take();
-        let job = Job::of_runner(runner, bots, game_files, catalog);
+        let job = job(&runner, bots, directory, catalog)?;
+        // The lock of the journal of the runner keeps other processes from playing the run.
+        let job = Job { unsealed: runner.unsealed.take(), drain: runner.drain.take(), ..job };
         Ok(coordinator.play(job, schedule, stop, on_event))
+    }
+
+    /// What workers play of the matches that this runner plays, with bots that may be added; `None` without workers.
+    pub(crate) fn shared(
+        &self,
+        runner: &MatchRunner,
+        bots: JobBots,
+        catalog: &Catalog,
+    ) -> Result<Option<Job>, NotPacked> {
+        match self {
+            Placement::Here => Ok(None),
+            Placement::Workers { directory, .. } => job(runner, bots, directory, catalog).map(Some),
+        }
     }
 
     /// Ends the coordinator, and tells the workers if the run is over.

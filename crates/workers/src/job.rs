@@ -80,26 +80,26 @@ pub struct Job {
 }
 
 impl Job {
-    /// What this runner would play on this machine.
+    /// What this runner would play on this machine, as if nothing of it had been played.
     pub fn of_runner(
-        runner: MatchRunner,
+        runner: &MatchRunner,
         bots: JobBots,
         game_files: Option<ArchiveId>,
         catalog: &Catalog,
     ) -> Job {
         let meta = runner.rules.meta();
         Job {
-            run: runner.run,
+            run: runner.run.clone(),
             game: meta.id,
             rules: meta.rules_version,
             game_files,
             seating: runner.seating,
             bots,
             catalog: catalog.clone(),
-            records: runner.records,
-            unsealed: runner.unsealed,
-            live: runner.live,
-            drain: runner.drain,
+            records: runner.records.clone(),
+            unsealed: None,
+            live: runner.live.clone(),
+            drain: None,
             judges_rules: runner.judges_rules,
         }
     }

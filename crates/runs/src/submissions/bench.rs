@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::time::Duration;
 
+use referee_bots::Launch;
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
-use referee_bots::{Command, Launch};
 use referee_files::is_temporary;
 use referee_game::Catalog;
 use referee_game::erased::Rules;
@@ -70,29 +70,23 @@ impl WorkerBench {
         log: &mut SubmissionLog,
     ) -> Result<(BTreeSet<String>, Option<(ArchiveId, Vec<u8>)>), BenchError> {
         let (build_sandbox, bot_sandbox) = (self.sandbox(job.build.clone())?, self.sandbox(job.bot.clone())?);
-        let (source, mut bot) = (place.join("source"), place.join("bot"));
+        let (source, bot) = (place.join("source"), place.join("bot"));
         fs::create_dir(&source)?;
         let file = open_archive(archive, &job.archive, &source, job.limits).await?;
-        let built = match file.build().map_err(TrialError::from)? {
-            None => {
-                bot = source;
-                None
-            }
-            Some(Command { argv, .. }) => {
-                fs::remove_dir_all(&source)?;
-                fs::create_dir(&bot)?;
-                let mut out = tempfile::tempfile_in(place)?;
-                let order = Build {
-                    argv: &argv,
-                    sandbox: &build_sandbox,
-                    launch: &self.launch,
-                    archive,
-                    id: job.archive,
-                    limits: job.limits,
-                    result: job.result,
-                    most_time: Duration::from_millis(job.build_ms),
-                };
-                let built = build(order, &mut out, &bot, log).await?;
+        let order = Build {
+            sandbox: &build_sandbox,
+            launch: &self.launch,
+            archive,
+            id: job.archive,
+            limits: job.limits,
+            result: job.result,
+            most_time: Duration::from_millis(job.build_ms),
+            source: &source,
+            bot: &bot,
+        };
+        let built = match build(&file, order, || tempfile::tempfile_in(place), log).await? {
+            None => None,
+            Some((built, mut out)) => {
                 log.line(format_args!("built: {} bytes", built.size));
                 if built.size > BUILT_BYTES as u64 {
                     return Err(BenchError::Large);
@@ -103,12 +97,7 @@ impl WorkerBench {
                 Some((built.id, bytes))
             }
         };
-        let command = Command {
-            directory: Some(bot.clone()),
-            files: Some(bot.clone()),
-            sandbox: bot_sandbox,
-            ..file.command().map_err(TrialError::from)?
-        };
+        let command = file.command_in(&bot, &bot_sandbox).map_err(TrialError::from)?;
         let ladders: Vec<CheckedLadder> = job
             .ladders
             .iter()

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Component, Path};
 
+use referee_bots::sandbox::Sandbox;
 use referee_bots::{Command, InvalidCommand};
 use referee_files::{NotInFolder, ResolvedFolder, open_regular, read_limited};
 use referee_game::name::check_name;
@@ -122,6 +123,15 @@ impl BotFile {
     /// If the command line is not allowed.
     pub fn command(&self) -> Result<Command, BotFileError> {
         command_line(&self.command).map_err(|error| BotFileError::CommandLine { key: "command", error })
+    }
+
+    /// How the bot is started in this directory, which has its files.
+    ///
+    /// # Errors
+    /// If the command line is not allowed.
+    pub fn command_in(&self, directory: &Path, sandbox: &Sandbox) -> Result<Command, BotFileError> {
+        let (directory, files) = (Some(directory.to_owned()), Some(directory.to_owned()));
+        Ok(Command { directory, files, sandbox: sandbox.clone(), ..self.command()? })
     }
 
     /// How the bot is built.

@@ -1,6 +1,6 @@
 //! The build of a bot, in its sandbox.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::builder::{BUILDER, BuildOrder, ORDER};
 use super::trial::{UNPACK_TIME, read_in_time};
-use super::{SubmissionLog, TrialError};
+use super::{BotFile, SubmissionLog, TrialError};
 
 /// The size of the buffers for archives, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -50,16 +50,14 @@ pub struct BuiltBot {
     pub size: u64,
 }
 
-/// A build of a bot.
+/// The build of a bot, as its `bot.toml` says.
 #[derive(Debug)]
 pub struct Build<'a> {
-    /// The command line.
-    pub argv: &'a [String],
     /// Where it runs.
     pub sandbox: &'a Sandbox,
     /// How it is started.
     pub launch: &'a Launch,
-    /// The archive whose files are in its directory.
+    /// The archive that was unpacked.
     pub archive: &'a File,
     pub id: ArchiveId,
     pub limits: ArchiveLimits,
@@ -67,21 +65,33 @@ pub struct Build<'a> {
     pub result: ArchiveLimits,
     /// How long it may take.
     pub most_time: Duration,
+    /// The directory of the files of the archive, which is gone afterwards.
+    pub source: &'a Path,
+    /// The directory of the built bot, which is made.
+    pub bot: &'a Path,
 }
 
-/// Builds a bot. Writes the archive of the result to `out`, and unpacks it into the empty `directory`. What the build writes
-/// goes to the log.
+/// Builds a bot. Without a `build` it is the files of its archive; otherwise the archive of the result is in the file that `out`
+/// makes. What the build writes goes to the log.
 ///
 /// # Errors
 /// If the build fails, takes too long, or its result is too large or refused; I/O errors.
 pub async fn build(
+    file: &BotFile,
     build: Build<'_>,
-    out: &mut File,
-    directory: &Path,
+    out: impl FnOnce() -> io::Result<File>,
     log: &mut SubmissionLog,
-) -> Result<BuiltBot, TrialError> {
-    let Build { argv, sandbox, launch, archive, id, limits, result, most_time } = build;
-    let order = BuildOrder { archive: id, limits, argv: argv.to_vec(), result };
+) -> Result<Option<(BuiltBot, File)>, TrialError> {
+    let Build { sandbox, launch, archive, id, limits, result, most_time, source, bot } = build;
+    let Some(Command { argv, .. }) = file.build()? else {
+        fs::rename(source, bot)?;
+        return Ok(None);
+    };
+    // The build has files of its own.
+    fs::remove_dir_all(source)?;
+    fs::create_dir(bot)?;
+    let mut out = out()?;
+    let order = BuildOrder { archive: id, limits, argv, result };
     let command = Command {
         argv: vec![BUILDER.to_owned()],
         directory: Some(Path::new("/").to_owned()),
@@ -104,7 +114,7 @@ pub async fn build(
     let ended = timeout(most_time, async {
         let mut fed = Box::pin(feed(archive, feeder));
         let mut is_fed = false;
-        let mut written = Box::pin(copy(&mut reader, out, most_bytes));
+        let mut written = Box::pin(copy(&mut reader, &mut out, most_bytes));
         let mut exit = Box::pin(exit);
         let mut copied = None;
         // A build that writes too much is not waited for.
@@ -144,14 +154,14 @@ pub async fn build(
         ArchiveError::Io(error) => TrialError::Machine(error),
         error => BuildFailure::Result(error).into(),
     };
-    let place = directory.to_owned();
-    let unpacked = read_in_time(out, UNPACK_TIME, move |mut archive| {
+    let place = bot.to_owned();
+    let unpacked = read_in_time(&out, UNPACK_TIME, move |mut archive| {
         let id = check(&mut archive, result)?;
         archive.rewind()?;
         unpack(archive, &id, &place, result).map(|()| id)
     });
     let id = unpacked.await?.map_err(refused)?;
-    Ok(BuiltBot { id, size: size.unwrap_or_default() })
+    Ok(Some((BuiltBot { id, size: size.unwrap_or_default() }, out)))
 }
 
 /// Writes an archive to a pipe, until its reader ends.

@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
-use referee_bots::{Command, Launch};
 use referee_files::is_temporary;
 use referee_league::{League, Submission, SubmissionError, SubmissionState, SubmittedBot};
 use referee_store::StoreError;
@@ -295,20 +295,13 @@ impl SubmissionQueue {
         &WorkPlace { id, archive, digest, source, bot }: &WorkPlace<'_>,
         log: &mut SubmissionLog,
     ) -> Result<ArchiveId, SubmissionRefusal> {
-        let Some(Command { argv, .. }) = file.build().map_err(TrialError::from)? else {
-            fs::rename(source, bot)?;
-            log.line("bot.toml has no `build`: nothing is built");
-            return Ok(digest);
-        };
         let BuildPlace::Here { build_sandbox, launch, .. } = &self.place else { return Ok(digest) };
-        // The build has files of its own.
-        remove(source)?;
-        fs::create_dir(bot)?;
-        log.line(format_args!("build: {}", file.build.as_deref().unwrap_or_default()));
+        log.line(match &file.build {
+            Some(command) => format!("build: {command}"),
+            None => "bot.toml has no `build`: nothing is built".to_owned(),
+        });
         let terms = self.desk.terms();
-        let mut out = self.new_built(id)?;
         let order = Build {
-            argv: &argv,
             sandbox: build_sandbox,
             launch,
             archive,
@@ -316,8 +309,12 @@ impl SubmissionQueue {
             limits: terms.archive,
             result: terms.result,
             most_time: terms.build_time,
+            source,
+            bot,
         };
-        let built = build(order, &mut out, bot, log).await?;
+        let Some((built, out)) = build(file, order, || self.new_built(id), log).await? else {
+            return Ok(digest);
+        };
         out.sync_all()?;
         log.line(format_args!("built: {} bytes", built.size));
         Ok(built.id)
@@ -370,12 +367,7 @@ impl SubmissionQueue {
         log: &mut SubmissionLog,
     ) -> Result<BTreeSet<String>, SubmissionRefusal> {
         let BuildPlace::Here { bot_sandbox, launch, .. } = &self.place else { return Ok(BTreeSet::new()) };
-        let command = Command {
-            directory: Some(directory.to_owned()),
-            files: Some(directory.to_owned()),
-            sandbox: bot_sandbox.clone(),
-            ..file.command().map_err(TrialError::from)?
-        };
+        let command = file.command_in(directory, bot_sandbox).map_err(TrialError::from)?;
         Ok(check_all(&command, launch, &self.ladders, self.desk.terms().check_time, log).await?)
     }
 

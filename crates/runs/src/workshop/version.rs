@@ -72,26 +72,25 @@ impl Versions {
         let (source, bot) = (place.path().join("source"), place.path().join("bot"));
         fs::create_dir(&source)?;
         let file = open_archive(archive.as_file(), &id, &source, self.terms.archive).await?;
-        let built = match file.build()? {
-            None => source,
-            Some(command) => {
-                fs::create_dir(&bot)?;
-                let order = Build {
-                    argv: &command.argv,
-                    sandbox: self.build_sandbox.as_ref().ok_or(NotMade::NoSandbox)?,
-                    launch: &self.launch,
-                    archive: archive.as_file(),
-                    id,
-                    limits: self.terms.archive,
-                    result: self.terms.result,
-                    most_time: self.terms.build_time,
-                };
-                build(order, &mut tempfile::tempfile_in(place.path())?, &bot, log).await?;
-                bot
-            }
+        let no_sandbox = Sandbox::default();
+        let sandbox = match &self.build_sandbox {
+            None if file.build.is_some() => return Err(NotMade::NoSandbox),
+            sandbox => sandbox.as_ref().unwrap_or(&no_sandbox),
         };
+        let order = Build {
+            sandbox,
+            launch: &self.launch,
+            archive: archive.as_file(),
+            id,
+            limits: self.terms.archive,
+            result: self.terms.result,
+            most_time: self.terms.build_time,
+            source: &source,
+            bot: &bot,
+        };
+        build(&file, order, || tempfile::tempfile_in(place.path()), log).await?;
         archive.persist(self.folder.join(format!("{id}.tar"))).map_err(|error| error.error)?;
-        fs::rename(built, &version.folder)?;
+        fs::rename(bot, &version.folder)?;
         Ok(version)
     }
 

@@ -19,7 +19,6 @@ use referee_files::Folder;
 use referee_league::{League, LeagueMatch};
 use referee_store::now;
 use referee_web::{OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
-use referee_workers::Coordinator;
 use tokio::sync::oneshot;
 
 pub use error::{LadderFailure, LeagueError, LeagueNotice};
@@ -29,6 +28,7 @@ pub use stop::LeagueStop;
 use self::open::{LadderOpening, OpenedLadder};
 use self::play::LeagueRun;
 use self::reload::{ConfigFile, CurrentConfig, Following};
+use crate::Placement;
 use crate::config::KnownGames;
 use crate::league::config::{LeagueConfig, WORKERS};
 use crate::submissions::{SharedTerms, SubmissionQueue};
@@ -69,8 +69,6 @@ pub struct LeagueServer {
     file: ConfigFile,
     launch: Launch,
     ladders: Vec<OpenedLadder>,
-    /// One for each ladder, or none.
-    coordinators: Vec<Coordinator>,
     set_source: Option<SetSource>,
     owners: Option<OwnersServer>,
     queue: Option<SubmissionQueue>,
@@ -115,9 +113,17 @@ impl LeagueServer {
             folder.make_within(WORKERS)?;
         }
         let opened = workers.open(&of_workers, leases, config.lets_workers_build())?;
-        let (coordinators, trials, set_source) = match opened {
-            Some(OpenedWorkers { coordinators, trials, source }) => (coordinators, trials, Some(source)),
-            None => (Vec::new(), None, None),
+        let (trials, set_source) = match opened {
+            Some(OpenedWorkers { coordinators, trials, source }) => {
+                for (ladder, coordinator) in ladders.iter_mut().zip(coordinators) {
+                    ladder.placement = Placement::Workers {
+                        coordinator: Box::new(coordinator),
+                        directory: of_workers.clone(),
+                    };
+                }
+                (trials, Some(source))
+            }
+            None => (None, None),
         };
         let launch = games.launch().clone();
         let mut notices: Vec<LeagueNotice> = of_programs.into_iter().map(LeagueNotice::from).collect();
@@ -131,7 +137,6 @@ impl LeagueServer {
             file,
             launch,
             ladders,
-            coordinators,
             set_source,
             owners,
             queue: queue.flatten(),
@@ -192,15 +197,11 @@ impl LeagueServer {
                 on_event(LeagueEvent::Watching { ladder: &config.name, url: &server.url() });
             }
         }
-        let LeagueServer { folder, file, launch, ladders, coordinators, owners, queue, stop, .. } = self;
+        let LeagueServer { folder, file, launch, ladders, owners, queue, stop, .. } = self;
         let run = LeagueRun { folder: &folder, stop: &stop, file: &file, launch: &launch, on_event };
-        let mut coordinators = coordinators.into_iter();
         let result = thread::scope(|scope| {
-            let playing: Vec<_> = ladders
-                .into_iter()
-                .map(|ladder| (ladder, coordinators.next()))
-                .map(|(ladder, coordinator)| scope.spawn(move || run.play(ladder, coordinator)))
-                .collect();
+            let playing: Vec<_> =
+                ladders.into_iter().map(|ladder| scope.spawn(move || run.play(ladder))).collect();
             let (end, ended) = oneshot::channel::<()>();
             let working = queue.map(|queue| scope.spawn(move || submissions::work(queue, run.stop, ended)));
             let mut result = Ok(());

@@ -14,6 +14,7 @@ use referee_web::{LadderPages, OtherLadder, WatchOptions, WatchServer};
 use referee_workers::JobBots;
 
 use super::{LadderFailure, LeagueError};
+use crate::Placement;
 use crate::config::random_seed;
 use crate::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
 use crate::league::resume::ResumedSet;
@@ -40,6 +41,7 @@ pub(super) struct OpenedLadder {
     pub(super) pages: Arc<LadderPages>,
     /// What workers have, if there are workers.
     pub(super) leases: Option<Leases>,
+    pub(super) placement: Placement,
     /// The programs as workers start them.
     pub(super) job_bots: JobBots,
 }
@@ -147,6 +149,7 @@ impl LadderOpening<'_> {
             watch,
             pages,
             leases: leases.filter(|_| has_workers),
+            placement: Placement::Here,
             job_bots,
         })
     }

@@ -12,7 +12,6 @@ use referee_files::{Folder, RecordFolder};
 use referee_league::League;
 use referee_store::now;
 use referee_web::WatchServer;
-use referee_workers::packing::pack_game;
 use referee_workers::{Coordinator, Job};
 use tokio::sync::{mpsc, oneshot};
 
@@ -23,7 +22,8 @@ use super::results::LadderResults;
 use super::retention::RetentionWork;
 use super::stop::{LeagueStop, StopSignals};
 use super::{LadderFailure, LeagueError, LeagueEvent};
-use crate::league::config::{LadderGame, LadderListen, PreparedLadder, WORKERS};
+use crate::Placement;
+use crate::league::config::{LadderGame, LadderListen, PreparedLadder};
 use crate::league::{LadderScheduler, ladder_folder};
 use crate::placement::keep_first;
 
@@ -44,20 +44,12 @@ pub(super) struct LeagueRun<'a> {
 
 impl LeagueRun<'_> {
     /// Plays a ladder until it is stopped.
-    pub(super) fn play(
-        self,
-        opened: OpenedLadder,
-        coordinator: Option<Coordinator>,
-    ) -> Result<(), LeagueError> {
+    pub(super) fn play(self, opened: OpenedLadder) -> Result<(), LeagueError> {
         let ladder = opened.config.name.clone();
-        self.play_ladder(opened, coordinator).map_err(|why| LeagueError::of_ladder(&ladder, why))
+        self.play_ladder(opened).map_err(|why| LeagueError::of_ladder(&ladder, why))
     }
 
-    fn play_ladder(
-        self,
-        opened: OpenedLadder,
-        coordinator: Option<Coordinator>,
-    ) -> Result<(), LadderFailure> {
+    fn play_ladder(self, opened: OpenedLadder) -> Result<(), LadderFailure> {
         let LeagueRun { folder, stop, file, launch, on_event } = self;
         let OpenedLadder {
             config,
@@ -71,6 +63,7 @@ impl LeagueRun<'_> {
             wait,
             watch,
             pages,
+            placement,
             job_bots,
             ..
         } = opened;
@@ -92,22 +85,6 @@ impl LeagueRun<'_> {
         });
         let StopSignals { drained, interrupted } = stop.part(wait.clone());
         let (changes, changed) = mpsc::unbounded_channel();
-        let live = watch.as_ref().map(WatchServer::feed);
-        let workers = folder.path().join(WORKERS);
-        let job = Job {
-            run: Run { seed, terms },
-            game: rules.meta().id,
-            rules: rules.meta().rules_version,
-            game_files: coordinator.as_ref().map_or(Ok(None), |_| pack_game(rules, &workers))?,
-            seating,
-            bots: job_bots.clone(),
-            catalog,
-            records: Some(records.clone()),
-            unsealed: None,
-            live: live.clone(),
-            drain: None,
-            judges_rules: false,
-        };
         let runner = MatchRunner {
             jobs: limits.jobs,
             processes: PROCESSES.max(limits.jobs * seating.seats()),
@@ -118,10 +95,15 @@ impl LeagueRun<'_> {
             running: Some(running.clone()),
             resumed,
             changes: Some(changed),
-            live,
+            live: watch.as_ref().map(WatchServer::feed),
             // The ladder does.
             judges_rules: false,
             ..MatchRunner::new(Run { seed, terms }, rules, seating, Vec::new(), launch.clone())
+        };
+        let job = placement.shared(&runner, job_bots.clone(), &catalog)?;
+        let (coordinator, job_bots) = match placement {
+            Placement::Here => (None, None),
+            Placement::Workers { coordinator, directory } => (Some(coordinator), Some((job_bots, directory))),
         };
         let is_open = runner.listen.is_some();
         let (control_asked, control_requests) = channel();
@@ -143,7 +125,7 @@ impl LeagueRun<'_> {
             name,
             on_event,
             file: file.clone(),
-            job_bots: coordinator.is_some().then_some((job_bots, workers)),
+            job_bots,
             ladder: ladder.clone(),
             league: League::open(folder)?,
             changes,
@@ -180,7 +162,7 @@ impl LeagueRun<'_> {
             let control = named("control").spawn_scoped(scope, move || control.work(&control_requests))?;
             let retention =
                 named("retention").spawn_scoped(scope, move || retention.work(&retention_ends))?;
-            let on_workers = coordinator.map(|coordinator| {
+            let on_workers = coordinator.zip(job).map(|(coordinator, job)| {
                 let StopSignals { drained, interrupted } = stop.part(wait.clone());
                 let job = Job { drain: Some(drained), ..job };
                 let schedule = scheduler();
@@ -230,7 +212,7 @@ impl Drop for EndControl {
 
 /// Plays the matches of a ladder that workers play, until it is stopped. Those that are out then stay with their workers.
 fn play_on_workers(
-    mut coordinator: Coordinator,
+    mut coordinator: Box<Coordinator>,
     job: Job,
     mut schedule: LadderScheduler,
     interrupt: impl Future<Output = ()>,
