@@ -6,10 +6,10 @@ use referee_game::json;
 
 use serde::{Deserialize, Serialize};
 
-use crate::book::{Book, LadderRow, LadderSeats, ranking};
 use crate::bots::BotDisplayNames;
 use crate::error::{LadderError, NotCounted};
 use crate::ladder_rulings::LadderRulings;
+use crate::tally::{LadderRow, LadderSeats, LadderTally, ranking};
 use crate::{League, Season};
 
 /// The standings of a ladder at the end of a season.
@@ -66,8 +66,12 @@ impl LadderSeason {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn book(&self, seats: LadderSeats, anchors: BTreeMap<String, f64>) -> Result<Book, LadderError> {
-        let mut book = Book::new(seats, anchors);
+    pub fn book(
+        &self,
+        seats: LadderSeats,
+        anchors: BTreeMap<String, f64>,
+    ) -> Result<LadderTally, LadderError> {
+        let mut book = LadderTally::new(seats, anchors);
         self.begin(&mut book)?;
         Ok(book)
     }
@@ -79,7 +83,7 @@ impl LadderSeason {
     }
 
     /// Adds the ratings from which players start to a book without results.
-    pub fn begin(&self, book: &mut Book) -> Result<(), LadderError> {
+    pub fn begin(&self, book: &mut LadderTally) -> Result<(), LadderError> {
         self.kept.iter().rev().try_for_each(|row| book.keep(row))
     }
 }

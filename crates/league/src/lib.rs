@@ -4,11 +4,10 @@
 //!   `league.sql` documents the tables
 //! * [`OrganiserAct`] and [`OwnerAct`] are what the organiser and the owners decide, as values: [`League::act`] and
 //!   [`League::act_as_owner`] decide and apply one in a transaction, [`League::rule`] a ruling
-//! * [`Book`] counts the results of a ladder and rates its players: [`LadderRow`] is a row of standings, [`FinalStandings`]
+//! * [`LadderTally`] counts the results of a ladder and rates its players: [`LadderRow`] is a row of standings, [`FinalStandings`]
 //!   are those of a season that has ended, [`LadderSnapshot`] is what is shown of a ladder while it is played
 
 mod acts;
-mod book;
 mod bots;
 mod challenges;
 mod error;
@@ -23,6 +22,7 @@ mod rules;
 mod seasons;
 mod snapshot;
 mod submissions;
+mod tally;
 
 use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
@@ -31,7 +31,7 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use acts::{ActError, LadderMatch, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
-pub use book::{Book, LadderRow, LadderSeats, RatingInputs, Standing, ranking};
+
 pub use bots::{BotDisplayNames, LeagueBot, NewBot, ProgramName};
 pub use challenges::{Challenge, ChallengeError};
 pub use error::{LadderError, NotCounted};
@@ -47,6 +47,8 @@ pub use snapshot::{LadderSnapshot, LeadTaken, PlayerState, PublishedLadder, Wait
 pub use submissions::{
     IntakeError, Submission, SubmissionError, SubmissionQuota, SubmissionState, SubmittedBot,
 };
+
+pub use tally::{LadderRow, LadderSeats, LadderTally, RatingInputs, Standing, ranking};
 
 use referee_files::{Folder, keep_private};
 use referee_store::{

@@ -9,7 +9,7 @@ use referee_stats::rating::bradley_terry::Anchored;
 use referee_store::RulingRow;
 use serde::{Deserialize, Serialize};
 
-use crate::book::{LadderRow, ranking};
+use crate::tally::{LadderRow, ranking};
 
 /// What is shown of a ladder.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use referee_files::{Folder, RecordFolder, StoredRecord};
-use referee_league::{Book, BotDisplayNames, FinalStandings, LadderRulings, League, LeagueMatch};
+use referee_league::{BotDisplayNames, FinalStandings, LadderRulings, LadderTally, League, LeagueMatch};
 use referee_match::InfoTotals;
 use referee_match::record::{OtherRules, PublishedInfo, check_rules, private_digests, public};
 use referee_stats::Wdl;
@@ -403,7 +403,7 @@ impl SeasonTallies<'_> {
         let StoredResults { seasons, current, .. } = self.results;
         let rulings = LadderRulings::of(rulings, &ladder.name);
         let seats = game.seats();
-        let mut book = Book::new(seats, BTreeMap::new());
+        let mut book = LadderTally::new(seats, BTreeMap::new());
         for row in rows.filter(|row| seasons.get(&row.number).unwrap_or(current) == &season) {
             // One that does not fit the seats is a difference of its own.
             let _ = book.add(&rulings.apply(row, seats.seating));

@@ -1,7 +1,7 @@
 //! A league: ladders that a server plays without an end, between bots that come and go.
 //!
 //! [`LeagueServer`] opens the league of a file, completes its results if an earlier server was killed, and plays it until it
-//! is stopped. A [`Book`](referee_league::Book) counts the results of a ladder and rates its players; [`audit_ladder`] verifies them against the
+//! is stopped. A [`LadderTally`](referee_league::LadderTally) counts the results of a ladder and rates its players; [`audit_ladder`] verifies them against the
 //! records. The database is [`referee_league::League`].
 //!
 //! ```no_run

@@ -27,6 +27,8 @@ pub(super) struct Challenges {
     pub(super) ended: BTreeSet<i64>,
     /// The number of the last one that was read from the database.
     last: i64,
+    /// The number of other matches at the last one that was played.
+    played_at: Option<u64>,
 }
 
 impl Challenges {
@@ -96,12 +98,12 @@ impl Ladder {
 
     /// The numbers of the challenges whose matches are in progress.
     pub(super) fn running_challenges(&self) -> BTreeSet<i64> {
-        self.running.values().filter_map(|running| Some(running.challenge.as_ref()?.id)).collect()
+        self.matches.running.values().filter_map(|running| Some(running.challenge.as_ref()?.id)).collect()
     }
 
     /// Ends the challenges of bots that do not take part any more.
     pub(super) fn end_challenges_of_others(&mut self) {
-        let plays = |player: &String| self.bots.contains_key(&Name::parse(player).bot);
+        let plays = |player: &String| self.roster.bots.contains_key(&Name::parse(player).bot);
         self.challenges.retain(|challenge| challenge.players.iter().all(plays));
     }
 
@@ -120,8 +122,8 @@ impl Ladder {
     /// The kind of a challenge between these players.
     fn kind_of_challenge(&self, players: &[Entrant]) -> MatchKind {
         let owner = |player: &Entrant| {
-            let bot = Name::parse(self.book.name(*player)).bot;
-            self.bots.get(&bot).map(|bot| &bot.owner)
+            let bot = Name::parse(self.results.tally.name(*player)).bot;
+            self.roster.bots.get(&bot).map(|bot| &bot.owner)
         };
         let owners: BTreeSet<_> = players.iter().map(owner).collect();
         if self.limits.rated_challenges && owners.len() == players.len() {
@@ -133,8 +135,8 @@ impl Ladder {
 
     /// The challenge that is due, if there is one: on workers, or here.
     pub(super) fn next_challenge(&mut self, on_workers: bool) -> Option<Fixture> {
-        let matches = self.matchmaker.matches();
-        if self.challenged_at.is_some_and(|at| matches < at + CHALLENGE_AFTER) {
+        let matches = self.matches.matchmaker.matches();
+        if self.challenges.played_at.is_some_and(|at| matches < at + CHALLENGE_AFTER) {
             return None;
         }
         for _ in 0..self.challenges.waiting.len().min(LOOKED_AT) {
@@ -143,7 +145,7 @@ impl Ladder {
                 self.challenges.add(challenge, false);
                 continue;
             };
-            self.challenged_at = Some(matches);
+            self.challenges.played_at = Some(matches);
             let kind = self.kind_of_challenge(lineup.seats());
             return self.fixture(lineup, kind, on_workers, Some(challenge), None);
         }
@@ -155,12 +157,12 @@ impl Ladder {
         let group: Option<Vec<Entrant>> = challenge.players.iter().map(|name| self.newest(name)).collect();
         // A bot without a version may stand for another one of them now.
         let group = group.filter(|group| group.iter().collect::<BTreeSet<_>>().len() == group.len())?;
-        let is_away = |player: &Entrant| self.members[player.index()].program.is_some();
-        let is_here = |player: &Entrant| self.members[player.index()].bot.is_some();
+        let is_away = |player: &Entrant| self.roster.members[player.index()].program.is_some();
+        let is_here = |player: &Entrant| self.roster.members[player.index()].bot.is_some();
         let are_away = !self.on_workers.is_empty() && group.iter().all(is_away);
         let can_play = if are_away { on_workers } else { !on_workers && group.iter().all(is_here) };
         let now = self.now();
-        if can_play { self.matchmaker.challenge(&group, now, &mut self.rng) } else { None }
+        if can_play { self.matches.matchmaker.challenge(&group, now, &mut self.matches.rng) } else { None }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::Ladder;
-use super::lead::Lead;
+use super::leader::Leader;
 use referee_game::json;
 use referee_league::{League, PlayerState};
 use referee_stats::Entrant;
@@ -25,7 +25,7 @@ pub struct LadderMemory {
     /// The players whose owners have used up the quota of this day. It is counted anew from the results.
     used_up: BTreeSet<String>,
     #[serde(default)]
-    lead: Lead,
+    lead: Leader,
     /// The number of the season in which it is the lead.
     #[serde(default)]
     season: u32,
@@ -89,42 +89,42 @@ impl Ladder {
     /// What it has to remember.
     pub(crate) fn memory(&self) -> LadderMemory {
         let now = self.now();
-        let exclusions = self.members.iter().enumerate().filter_map(|(at, member)| {
+        let exclusions = self.roster.members.iter().enumerate().filter_map(|(at, member)| {
             let (strikes, times, until) = member.exclusion.state();
-            let until_ms = self.opened_ms + until / 1000;
+            let until_ms = self.clock.opened_ms + until / 1000;
             let is_needed = strikes > 0 || times > 0 || until > now;
-            let player = self.book.name(Entrant(at as u16)).to_owned();
+            let player = self.results.tally.name(Entrant(at as u16)).to_owned();
             is_needed.then_some((player, RememberedExclusion { strikes, times, until_ms }))
         });
-        let players = (0..self.book.len() as u16).map(Entrant);
-        let used_up = players.filter(|&player| self.matchmaker.has_used_up(player));
+        let players = (0..self.results.tally.len() as u16).map(Entrant);
+        let used_up = players.filter(|&player| self.matches.matchmaker.has_used_up(player));
         LadderMemory {
-            day: self.matchmaker.day(),
-            versions: self.new_versions.clone(),
+            day: self.matches.matchmaker.day(),
+            versions: self.roster.new_versions.clone(),
             exclusions: exclusions.collect(),
-            used_up: used_up.map(|player| self.book.name(player).to_owned()).collect(),
-            lead: self.lead.clone(),
-            season: self.season.number,
+            used_up: used_up.map(|player| self.results.tally.name(player).to_owned()).collect(),
+            lead: self.leader.clone(),
+            season: self.results.season.number,
         }
     }
 
     /// Continues with what an earlier server remembered. The players are known, and the day has begun.
     pub(crate) fn remember(&mut self, memory: LadderMemory, at: SystemTime) {
         let now = self.now();
-        self.opened_ms = (since_1970(at).as_millis() as u64).saturating_sub(now / 1000);
-        if memory.day == self.matchmaker.day() {
-            self.new_versions = memory.versions;
+        self.clock.opened_ms = (since_1970(at).as_millis() as u64).saturating_sub(now / 1000);
+        if memory.day == self.matches.matchmaker.day() {
+            self.roster.new_versions = memory.versions;
         }
-        if memory.season == self.season.number {
-            self.lead = memory.lead;
+        if memory.season == self.results.season.number {
+            self.leader = memory.lead;
         }
-        self.led_to.clone_from(&self.last_match);
+        self.results.led_to.clone_from(&self.results.last_match);
         for (name, RememberedExclusion { strikes, times, until_ms }) in memory.exclusions {
-            let Some(player) = self.book.find(&name) else { continue };
-            let until = until_ms.saturating_sub(self.opened_ms).saturating_mul(1000);
-            self.members[player.index()].exclusion = FaultExclusion::resumed(strikes, times, until);
+            let Some(player) = self.results.tally.find(&name) else { continue };
+            let until = until_ms.saturating_sub(self.clock.opened_ms).saturating_mul(1000);
+            self.roster.members[player.index()].exclusion = FaultExclusion::resumed(strikes, times, until);
             if until > now {
-                self.matchmaker.exclude(player, until);
+                self.matches.matchmaker.exclude(player, until);
             }
         }
     }
@@ -132,12 +132,13 @@ impl Ladder {
     /// The players that are not paired at this time.
     pub(super) fn states(&self, at: SystemTime) -> BTreeMap<String, PlayerState> {
         let mut states = self.memory().states(at);
-        let members = self.members.iter().enumerate();
+        let members = self.roster.members.iter().enumerate();
         let waiting = members.filter(|(_, member)| member.is_on_workers_only() && self.on_workers.is_empty());
-        let name = |at| self.book.name(Entrant(at as u16)).to_owned();
+        let name = |at| self.results.tally.name(Entrant(at as u16)).to_owned();
         states.extend(waiting.map(|(at, _)| (name(at), PlayerState::NoWorker)));
-        let players = (0..self.book.len() as u16).map(|at| self.book.name(Entrant(at)));
-        let is_paused = |name: &&str| self.bots.get(&Name::parse(name).bot).is_some_and(|bot| bot.is_paused);
+        let players = (0..self.results.tally.len() as u16).map(|at| self.results.tally.name(Entrant(at)));
+        let is_paused =
+            |name: &&str| self.roster.bots.get(&Name::parse(name).bot).is_some_and(|bot| bot.is_paused);
         states.extend(players.filter(is_paused).map(|name| (name.to_owned(), PlayerState::Paused)));
         states
     }

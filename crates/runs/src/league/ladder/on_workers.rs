@@ -1,9 +1,9 @@
 //! The matches of a ladder that workers play.
 
-use referee_league::LadderError;
+use referee_league::{Challenge, LadderError};
 use std::collections::{BTreeSet, VecDeque};
 
-use super::{Challenge, Ladder};
+use super::Ladder;
 use referee_engine::runner::DueSet;
 use referee_stats::Entrant;
 use referee_stats::ladder::Name;
@@ -70,10 +70,10 @@ impl Ladder {
         let bot = Name::parse(name).bot;
         if !is_started_here {
             self.retire_programs(&bot);
-            self.members[player.index()].is_program = true;
+            self.roster.members[player.index()].is_program = true;
         }
-        for (at, member) in self.members.iter_mut().enumerate() {
-            if Name::parse(self.book.name(Entrant(at as u16))).bot == bot {
+        for (at, member) in self.roster.members.iter_mut().enumerate() {
+            if Name::parse(self.results.tally.name(Entrant(at as u16))).bot == bot {
                 member.program = (at == player.index()).then_some(program);
             }
         }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::{Ladder, Lead};
+use super::{Ladder, Leader};
 use referee_game::Seating;
-use referee_league::{Book, LadderError, LadderRulings, LadderSeason, LeagueMatch};
+use referee_league::{LadderError, LadderRulings, LadderSeason, LadderTally, LeagueMatch};
 use referee_stats::Entrant;
 
 /// The results of a ladder while they are counted again.
 #[derive(Debug)]
 pub(crate) struct Recount {
-    book: Book,
+    tally: LadderTally,
     season: LadderSeason,
     rulings: LadderRulings,
     seating: Seating,
@@ -30,7 +30,7 @@ impl Recount {
     /// If it does not fit the seats.
     pub(crate) fn add(&mut self, row: LeagueMatch) -> Result<(), LadderError> {
         self.counted.insert(row.number);
-        self.book.add(&self.rulings.apply(&row, self.seating)).map(drop)
+        self.tally.add(&self.rulings.apply(&row, self.seating)).map(drop)
     }
 }
 
@@ -45,15 +45,15 @@ impl Ladder {
         begun: Option<LadderSeason>,
         rulings: LadderRulings,
     ) -> Result<Option<Recount>, LadderError> {
-        if begun.is_none() && self.rulings == rulings {
+        if begun.is_none() && self.results.rulings == rulings {
             return Ok(None);
         }
-        let season = begun.unwrap_or_else(|| self.season.clone());
-        self.stored_since = Some(Vec::new());
+        let season = begun.unwrap_or_else(|| self.results.season.clone());
+        self.results.stored_since = Some(Vec::new());
         season.players().try_for_each(|player| self.player(player).map(drop))?;
-        let mut book = self.book.without_results()?;
-        season.begin(&mut book)?;
-        Ok(Some(Recount { book, season, rulings, seating: self.seating, counted: BTreeSet::new() }))
+        let mut tally = self.results.tally.without_results()?;
+        season.begin(&mut tally)?;
+        Ok(Some(Recount { tally, season, rulings, seating: self.seats.seating, counted: BTreeSet::new() }))
     }
 
     /// Replaces the results by those that were counted.
@@ -61,20 +61,21 @@ impl Ladder {
     /// # Errors
     /// If one does not fit the seats.
     pub(crate) fn end_recount(&mut self, recount: Recount) -> Result<(), LadderError> {
-        let Recount { mut book, season, rulings, counted, .. } = recount;
+        let Recount { mut tally, season, rulings, counted, .. } = recount;
         // Players that have come meanwhile keep their places.
-        for at in 0..self.book.len() {
-            book.player(self.book.name(Entrant(at as u16)))?;
+        for at in 0..self.results.tally.len() {
+            tally.player(self.results.tally.name(Entrant(at as u16)))?;
         }
-        for (of, row) in self.stored_since.take().unwrap_or_default() {
+        for (of, row) in self.results.stored_since.take().unwrap_or_default() {
             if of == season.number && !counted.contains(&row.number) {
-                book.add(&rulings.apply(&row, self.seating))?;
+                tally.add(&rulings.apply(&row, self.seats.seating))?;
             }
         }
-        if season.number != self.season.number {
-            (self.lead, self.led_to) = (Lead::default(), self.last_match.clone());
+        if season.number != self.results.season.number {
+            (self.leader, self.results.led_to) = (Leader::default(), self.results.last_match.clone());
         }
-        (self.book, self.season, self.rulings, self.is_unrated) = (book, season, rulings, true);
+        (self.results.tally, self.results.season, self.results.rulings, self.results.is_unrated) =
+            (tally, season, rulings, true);
         Ok(())
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{MatchInProgress, SharedLadder};
+use super::SharedLadder;
+use super::matches::MatchInProgress;
 use referee_engine::runner::{DueSet, Fixture, JoinError, Next, NextSet, Scheduler, SetScheduler};
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
@@ -30,24 +31,24 @@ impl Scheduler for LadderScheduler {
         }
         let Some((number, kind)) = parse_match_id(&fixture.id) else { return false };
         let was_here = !ladder.on_workers.remove(number);
-        let can_be_first = ladder.is_mirrored && kind == MatchKind::Pairing && was_here;
+        let can_be_first = ladder.seats.is_mirrored && kind == MatchKind::Pairing && was_here;
         let is_first =
-            can_be_first && ladder.running.get(&number).is_some_and(|running| running.deal.is_none());
+            can_be_first && ladder.matches.running.get(&number).is_some_and(|running| running.deal.is_none());
         // The result of a match on workers is stored already.
         let players: Option<Vec<Entrant>> =
-            finished.seats.iter().map(|name| ladder.book.find(name)).collect();
-        let lineup = players.and_then(|players| Lineup::of_seats(ladder.seating, &players));
+            finished.seats.iter().map(|name| ladder.results.tally.find(name)).collect();
+        let lineup = players.and_then(|players| Lineup::of_seats(ladder.seats.seating, &players));
         let Some(lineup) = lineup else { return false };
         let has_result = finished.ending.ranks.is_some();
-        ladder.matchmaker.ended(&lineup, has_result, now);
+        ladder.matches.matchmaker.ended(&lineup, has_result, now);
         let rested = now + 1000 * ladder.limits.rest_ms;
         if is_first && has_result {
-            ladder.matchmaker.queue_return(&lineup, number, rested);
+            ladder.matches.matchmaker.queue_return(&lineup, number, rested);
         }
-        lineup.seats().iter().for_each(|&player| ladder.matchmaker.rest(player, rested));
+        lineup.seats().iter().for_each(|&player| ladder.matches.matchmaker.rest(player, rested));
         for (seat, &player) in lineup.seats().iter().enumerate() {
             let is_its_fault = !finished.faults[seat].is_empty();
-            let member = &mut ladder.members[player.index()];
+            let member = &mut ladder.roster.members[player.index()];
             // A program that fails before the first move would fail in the next match too.
             let (exclude, why) = if member.is_program && is_its_fault && finished.decisions == 0 {
                 (Some(member.exclusion.exclude(now)), "it does not start".to_owned())
@@ -57,9 +58,9 @@ impl Scheduler for LadderScheduler {
                 (member.exclusion.ended(is_its_fault, now), why)
             };
             if let Some(until) = exclude {
-                ladder.matchmaker.exclude(player, until);
+                ladder.matches.matchmaker.exclude(player, until);
                 let pause = Duration::from_secs((until - now) / 1_000_000);
-                let (name, player) = (&ladder.name, ladder.book.name(player));
+                let (name, player) = (&ladder.name, ladder.results.tally.name(player));
                 tracing::warn!(
                     "{name} {}: {player} is excluded for {}: {why}",
                     fixture.id,
@@ -77,16 +78,16 @@ impl Scheduler for LadderScheduler {
             ladder.on_workers.remove(number);
         }
         if let Some((number, kind)) = number
-            && let Some(MatchInProgress { lineup, challenge, deal }) = ladder.running.remove(&number)
+            && let Some(MatchInProgress { lineup, challenge, deal }) = ladder.matches.running.remove(&number)
         {
             match kind.is_challenge() {
-                true => ladder.matchmaker.put_back_challenge(&lineup),
-                false => ladder.matchmaker.put_back(&lineup),
+                true => ladder.matches.matchmaker.put_back_challenge(&lineup),
+                false => ladder.matches.matchmaker.put_back(&lineup),
             }
             challenge.into_iter().for_each(|challenge| ladder.challenges.put_back(challenge));
             if let Some(first) = deal {
                 let now = ladder.now();
-                ladder.matchmaker.queue_return(&Deals::Mirrored.leg(lineup, 1), first, now);
+                ladder.matches.matchmaker.queue_return(&Deals::Mirrored.leg(lineup, 1), first, now);
             }
         }
     }
@@ -94,13 +95,13 @@ impl Scheduler for LadderScheduler {
     fn join(&mut self, bot: usize, name: &str) -> Result<(), JoinError> {
         let mut ladder = self.0.lock();
         let of = Name::parse(name).bot;
-        let Some(is_program) = ladder.bots.get(&of).map(|bot| bot.command.is_some()) else {
+        let Some(is_program) = ladder.roster.bots.get(&of).map(|bot| bot.command.is_some()) else {
             return Err(JoinError::NotAdmitted(of));
         };
-        let is_new = ladder.book.find(name).is_none();
-        if is_new && !is_program && !ladder.book.versions(&of).is_empty() {
+        let is_new = ladder.results.tally.find(name).is_none();
+        if is_new && !is_program && !ladder.results.tally.versions(&of).is_empty() {
             let most = ladder.limits.versions;
-            let today = ladder.new_versions.entry(of.clone()).or_default();
+            let today = ladder.roster.new_versions.entry(of.clone()).or_default();
             if *today >= most {
                 return Err(JoinError::TooManyVersions { bot: of, most });
             }
@@ -110,20 +111,20 @@ impl Scheduler for LadderScheduler {
         if is_program {
             ladder.retire_programs(&of);
         }
-        ladder.members[player.index()].bot = Some(bot);
-        ladder.members[player.index()].is_program = is_program;
+        ladder.roster.members[player.index()].bot = Some(bot);
+        ladder.roster.members[player.index()].is_program = is_program;
         if !is_program {
-            ladder.members[player.index()].program = None;
+            ladder.roster.members[player.index()].program = None;
         }
-        ladder.by_bot.insert(bot, player);
+        ladder.roster.by_bot.insert(bot, player);
         ladder.set_places();
         Ok(())
     }
 
     fn set_connections(&mut self, bot: usize, connections: usize) {
         let mut ladder = self.0.lock();
-        if let Some(&player) = ladder.by_bot.get(&bot) {
-            ladder.members[player.index()].connections = connections;
+        if let Some(&player) = ladder.roster.by_bot.get(&bot) {
+            ladder.roster.members[player.index()].connections = connections;
             ladder.set_places();
         }
     }
@@ -160,16 +161,16 @@ impl SetScheduler for LadderScheduler {
     fn give_up(&mut self, set: &DueSet) {
         for fixture in &set.fixtures {
             let number = parse_match_id(&fixture.id).map(|(number, _)| number);
-            let running = number.and_then(|number| self.0.lock().running.get(&number).cloned());
+            let running = number.and_then(|number| self.0.lock().matches.running.get(&number).cloned());
             self.put_back(fixture);
             let mut ladder = self.0.lock();
             let now = ladder.now();
             for &player in running.iter().flat_map(|running| running.lineup.seats()) {
-                let until = ladder.members[player.index()].exclusion.exclude(now);
-                ladder.matchmaker.exclude(player, until);
+                let until = ladder.roster.members[player.index()].exclusion.exclude(now);
+                ladder.matches.matchmaker.exclude(player, until);
                 let pause =
                     humantime::format_duration(Duration::from_secs((until - now) / 1_000_000)).to_string();
-                let (name, player) = (&ladder.name, ladder.book.name(player));
+                let (name, player) = (&ladder.name, ladder.results.tally.name(player));
                 tracing::warn!(
                     "{name} {}: {player} is excluded for {pause}: workers are lost with it",
                     fixture.id

@@ -15,26 +15,26 @@ const CHALLENGES: usize = 16;
 impl Ladder {
     /// What is shown of it, without the last change of the lead.
     pub(super) fn snapshot(&self, at: SystemTime) -> LadderSnapshot {
-        let connected = self.members.iter().filter(|member| !member.is_program);
+        let connected = self.roster.members.iter().filter(|member| !member.is_program);
         LadderSnapshot {
             rows: self.standings(),
-            copies: self.book.copies(),
-            fit: self.fit.clone(),
+            copies: self.results.tally.copies(),
+            fit: self.results.fit.clone(),
             online: self.online().into_iter().map(str::to_owned).collect(),
             states: self.states(at),
-            display_names: self.display_names.clone(),
-            season: self.season.number,
-            rulings: self.shown_rulings.clone(),
+            display_names: self.roster.display_names.clone(),
+            season: self.results.season.number,
+            rulings: self.results.shown_rulings.clone(),
             next: self.queue(),
             lead_taken: None,
             is_paused: self.is_paused,
             is_waiting_for_storage: self.wait.is_waiting(),
             are_rules_failing: self.rules.are_failing(),
             connections: connected.map(|member| member.connections).sum(),
-            waiting: self.matchmaker.waiting(self.now()),
+            waiting: self.matches.matchmaker.waiting(self.now()),
             jobs: self.limits.jobs,
-            running: self.running.len().saturating_sub(self.on_workers.len()),
-            last_result: self.last_result.clone(),
+            running: self.matches.running.len().saturating_sub(self.on_workers.len()),
+            last_result: self.results.last_result.clone(),
         }
     }
 
@@ -44,9 +44,9 @@ impl Ladder {
             sides: challenge.players.iter().map(|player| vec![player.clone()]).collect(),
             why: "challenge".to_owned(),
         });
-        let name = |player: &Entrant| self.book.name(*player).to_owned();
-        let returns = self.matchmaker.returns().map(|(lineup, first)| WaitingMatch {
-            sides: (0..self.seating.sides())
+        let name = |player: &Entrant| self.results.tally.name(*player).to_owned();
+        let returns = self.matches.matchmaker.returns().map(|(lineup, first)| WaitingMatch {
+            sides: (0..self.seats.seating.sides())
                 .map(|side| lineup.side(side).map(|player| name(&player)).collect())
                 .collect(),
             why: format!("return match of {}", match_id(first, MatchKind::Pairing)),
@@ -56,12 +56,12 @@ impl Ladder {
 
     /// Computes what people see instead of the names of players.
     pub(super) fn set_display_names(&mut self) {
-        let players = (0..self.book.len() as u16).map(|at| self.book.name(Entrant(at)));
+        let players = (0..self.results.tally.len() as u16).map(|at| self.results.tally.name(Entrant(at)));
         let shown =
-            players.filter_map(|player| Some((player.to_owned(), self.bot_display_names.of_player(player)?)));
+            players.filter_map(|player| Some((player.to_owned(), self.roster.names.of_player(player)?)));
         let names: BTreeMap<String, String> = shown.collect();
-        if names != *self.display_names {
-            self.display_names = Arc::new(names);
+        if names != *self.roster.display_names {
+            self.roster.display_names = Arc::new(names);
         }
     }
 }

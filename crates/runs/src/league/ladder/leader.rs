@@ -7,14 +7,14 @@ use referee_league::{LadderRow, LeadTaken};
 
 /// Who leads, which a later server remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Lead {
+pub(super) struct Leader {
     /// The player in the first place; `None` before the first result.
     leader: Option<String>,
     /// How it came there; `None` if no match brought it there, such as a ruling.
     pub(super) taken: Option<LeadTaken>,
 }
 
-impl Lead {
+impl Leader {
     /// Notes who leads after this match; `None`: after something else.
     fn note(&mut self, first: &str, by: Option<&str>) {
         if self.leader.as_deref() != Some(first) {
@@ -30,9 +30,10 @@ impl Ladder {
         if let Some(first) =
             ranking.iter().find(|row| row.standing.place.is_some() && row.standing.matches > 0)
         {
-            let by = self.rated_to.as_deref().filter(|_| self.led_to != self.rated_to);
-            self.lead.note(&first.player, by);
-            self.led_to.clone_from(&self.rated_to);
+            let by =
+                self.results.rated_to.as_deref().filter(|_| self.results.led_to != self.results.rated_to);
+            self.leader.note(&first.player, by);
+            self.results.led_to.clone_from(&self.results.rated_to);
         }
     }
 }
@@ -43,10 +44,10 @@ mod tests {
 
     #[test]
     fn only_a_match_that_changes_the_first_place_takes_the_lead() {
-        let mut lead = Lead::default();
+        let mut leader = Leader::default();
         let mut after = |first, by| {
-            lead.note(first, by);
-            lead.taken.clone().map(|taken| (taken.id, taken.from))
+            leader.note(first, by);
+            leader.taken.clone().map(|taken| (taken.id, taken.from))
         };
         let taken = |id: &str, from: &str| Some((id.to_owned(), from.to_owned()));
         assert_eq!(after("ann", Some("m1")), None, "nobody led before");

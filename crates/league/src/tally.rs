@@ -64,7 +64,7 @@ fn number(rows: &mut [LadderRow], fit: &Anchored) {
 
 /// The results of a ladder, counted.
 #[derive(Debug)]
-pub struct Book {
+pub struct LadderTally {
     seating: Seating,
     /// Whether the unit is a mirrored set.
     is_mirrored: bool,
@@ -176,10 +176,13 @@ pub struct LadderSeats {
     pub is_mirrored: bool,
 }
 
-impl Book {
+impl LadderTally {
     /// A ladder without results.
-    pub fn new(LadderSeats { seating, is_mirrored }: LadderSeats, anchors: BTreeMap<String, f64>) -> Book {
-        Book {
+    pub fn new(
+        LadderSeats { seating, is_mirrored }: LadderSeats,
+        anchors: BTreeMap<String, f64>,
+    ) -> LadderTally {
+        LadderTally {
             seating,
             is_mirrored,
             anchors,
@@ -198,8 +201,8 @@ impl Book {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn without_results(&self) -> Result<Book, LadderError> {
-        let mut book = Book::new(
+    pub fn without_results(&self) -> Result<LadderTally, LadderError> {
+        let mut book = LadderTally::new(
             LadderSeats { seating: self.seating, is_mirrored: self.is_mirrored },
             self.anchors.clone(),
         );
@@ -430,7 +433,7 @@ mod tests {
 
     use super::*;
 
-    fn strengths(book: &mut Book) -> Vec<Strength> {
+    fn strengths(book: &mut LadderTally) -> Vec<Strength> {
         Strength::all(&book.rating_inputs().fit())
     }
 
@@ -465,7 +468,7 @@ mod tests {
 
     #[test]
     fn only_rated_matches_with_a_result_count() {
-        let mut book = Book::new(seats(2, 2, true), [("random".to_owned(), 1000.0)].into());
+        let mut book = LadderTally::new(seats(2, 2, true), [("random".to_owned(), 1000.0)].into());
         for number in 1..=200 {
             // A quarter of the matches in each seat are lost.
             let ranks = if matches!(number % 8, 3 | 4) { [2, 1] } else { [1, 2] };
@@ -493,7 +496,7 @@ mod tests {
 
     #[test]
     fn standings_state_the_probability_that_a_player_is_stronger_than_the_next_one() {
-        let mut book = Book::new(seats(2, 2, true), BTreeMap::new());
+        let mut book = LadderTally::new(seats(2, 2, true), BTreeMap::new());
         for number in 1..=33 {
             let [winner, loser] = if number <= 20 { ["alice", "bob"] } else { ["bob", "alice"] };
             let (seats, ranks) =
@@ -512,7 +515,7 @@ mod tests {
     fn a_mirrored_set_is_one_observation() {
         // Alice wins both matches of every other set, and loses both of the others.
         let margin = |is_in_sets: bool| {
-            let mut book = Book::new(seats(2, 2, true), [("anchor".to_owned(), 0.0)].into());
+            let mut book = LadderTally::new(seats(2, 2, true), [("anchor".to_owned(), 0.0)].into());
             for number in (1..=4000).step_by(2) {
                 let ranks = if number % 4 == 1 { [1, 2] } else { [2, 1] };
                 let first = played(number, ["alice", "anchor"], Some(ranks), true);
@@ -531,7 +534,7 @@ mod tests {
 
     #[test]
     fn results_that_come_while_players_are_rated_count_later() {
-        let mut book = Book::new(seats(2, 2, true), BTreeMap::new());
+        let mut book = LadderTally::new(seats(2, 2, true), BTreeMap::new());
         book.add(&played(1, ["alice", "bob"], Some([1, 2]), true)).unwrap();
         let inputs = book.rating_inputs();
         let before = inputs.fit();
@@ -545,7 +548,7 @@ mod tests {
 
     #[test]
     fn a_new_version_takes_over_the_rating() {
-        let mut book = Book::new(seats(2, 2, true), [("random".to_owned(), 0.0)].into());
+        let mut book = LadderTally::new(seats(2, 2, true), [("random".to_owned(), 0.0)].into());
         for number in 1..=100 {
             book.add(&played(number, ["alice@1", "random"], Some([1, 2]), true)).unwrap();
         }
@@ -560,7 +563,7 @@ mod tests {
 
     #[test]
     fn only_the_newest_version_of_a_bot_has_a_place() {
-        let mut book = Book::new(seats(2, 2, true), BTreeMap::new());
+        let mut book = LadderTally::new(seats(2, 2, true), BTreeMap::new());
         for (number, player) in (1..).zip(["alice@2", "alice@10", "alice"]) {
             book.add(&played(number, [player, "bob"], Some([1, 2]), true)).unwrap();
         }
@@ -578,7 +581,7 @@ mod tests {
 
     #[test]
     fn a_ladder_with_a_distant_anchor_ranks_its_players_before_newcomers() {
-        let mut book = Book::new(seats(2, 2, true), [("random".to_owned(), 0.0)].into());
+        let mut book = LadderTally::new(seats(2, 2, true), [("random".to_owned(), 0.0)].into());
         let bots = ["alice", "bob", "carol", "dave"];
         let mut number = 0;
         let mut play = |one: &str, other: &str, first_wins: bool| {
@@ -612,7 +615,7 @@ mod tests {
 
     #[test]
     fn a_match_with_other_seats_is_an_error() {
-        let mut book = Book::new(seats(4, 2, false), BTreeMap::new());
+        let mut book = LadderTally::new(seats(4, 2, false), BTreeMap::new());
         let error = book.add(&played(7, ["alice", "bob"], None, true)).unwrap_err();
         assert_eq!(error.to_string(), "m7 does not fit the 4 seats of its ladder");
     }
