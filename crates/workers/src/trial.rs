@@ -1,7 +1,7 @@
 //! Trials of programs that were handed in to a league: a worker builds and checks one, in place of the server.
 //!
 //! A trial travels as the units of a worker do, beside them: [`TrialDesk`] hands one out, and the worker's
-//! [`TrialBench`] does the work. The server trusts nothing of the result: it verifies the archive as it does with one that is
+//! [`TrialMachine`] does the work. The server trusts nothing of the result: it verifies the archive as it does with one that is
 //! handed in. A trial whose worker is lost goes to another one, [`MOST_LOST`] times at most.
 
 use std::collections::BTreeSet;
@@ -199,7 +199,7 @@ impl PendingTrial {
 }
 
 /// Does trials on the machine of a worker.
-pub trait TrialBench: Debug + Send + Sync {
+pub trait TrialMachine: Debug + Send + Sync {
     /// Builds and checks a program, with the rules of the ladders of the job in their order. Blocks until it has ended. Returns
     /// the archive of what was built, too.
     fn run(

@@ -17,7 +17,7 @@ use crate::machine::MachineState;
 use crate::player::{
     LessThanLeast, Location, NotOfGame, PlayerEvent, UnitKind, UnitPlayer, UnusableBot, check_least,
 };
-use crate::trial::{TrialBench, TrialJob, TrialReply};
+use crate::trial::{TrialJob, TrialMachine, TrialReply};
 use crate::unit::{Place, UnitId, UnitOutcome, WorkUnit};
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
@@ -47,7 +47,7 @@ pub struct Worker {
     /// The least sandbox in which bots are started.
     pub least: Sandbox,
     /// Builds and checks programs that were handed in, if this machine can.
-    pub bench: Option<Arc<dyn TrialBench>>,
+    pub trials: Option<Arc<dyn TrialMachine>>,
 }
 
 /// What happens to a worker.
@@ -586,7 +586,7 @@ mod tests {
             until_empty: true,
             cache: Cache::open(cache, 1 << 20).unwrap(),
             least: Sandbox::default(),
-            bench: None,
+            trials: None,
         }
     }
 

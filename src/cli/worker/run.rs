@@ -18,7 +18,7 @@ use crate::cli::{Exit, Failure, screen};
 use crate::files::read_secret;
 use crate::game::{Catalog, counted, json};
 use crate::runs::config::read_tokens;
-use crate::runs::submissions::{WorkerBench, untested_layers};
+use crate::runs::submissions::{WorkerTrials, untested_layers};
 use crate::runs::workers::{NatsUrl, QueueName};
 use crate::transport::trust;
 use crate::workers::archive::Cache;
@@ -28,7 +28,7 @@ use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState, is_name};
 #[cfg(feature = "nats")]
 use crate::workers::nats::Broker;
-use crate::workers::trial::{TrialBench, TrialVerdict};
+use crate::workers::trial::{TrialMachine, TrialVerdict};
 use crate::workers::{Worker, WorkerEvent, WorkerExit};
 
 /// How long round trips are measured.
@@ -118,8 +118,8 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let cache = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
     let cache = Cache::open(&cache, args.cache_size.bytes())
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", cache.display())))?;
-    let bench = bench()?;
-    machine.builds = bench.is_some();
+    let trials = trials()?;
+    machine.builds = trials.is_some();
     let worker = Worker {
         catalog: catalog.clone(),
         launch: launch()?,
@@ -127,7 +127,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         until_empty: args.until_empty,
         cache,
         least: least_sandbox(args)?,
-        bench,
+        trials,
     };
     let mut printer = WorkerPrinter { is_json: args.json, out: TolerantStdout::new(), is_connected: None };
     let exit = if NatsUrl::matches(&args.connect) {
@@ -153,9 +153,9 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
 }
 
 /// Builds and checks programs that were handed in to a league, if this machine has all layers of `strict`.
-fn bench() -> Result<Option<Arc<dyn TrialBench>>, Failure> {
-    let bench = WorkerBench::open(launch()?, untested_layers());
-    Ok(bench.ok().map(|bench| Arc::new(bench) as Arc<dyn TrialBench>))
+fn trials() -> Result<Option<Arc<dyn TrialMachine>>, Failure> {
+    let trials = WorkerTrials::open(launch()?, untested_layers());
+    Ok(trials.ok().map(|trials| Arc::new(trials) as Arc<dyn TrialMachine>))
 }
 
 /// The least sandbox of bots on this machine.

@@ -1,23 +1,22 @@
 //! Programs that owners hand in to a league: packed, built and checked, until their bots play.
 //!
 //! * [`BotFile`] is the `bot.toml` of a bot, and [`pack_bot`] writes the archive of its directory
-//! * [`SubmissionDesk`] takes archives in, with limits
+//! * [`SubmissionFiles`] takes archives in, with limits
 //! * [`open_archive`], [`build`] and [`check`] are the steps that a submission must pass, on a server and at home
 //! * [`SubmissionQueue`] works on the submissions of a league, one at a time: here, or with [`BuildWorkers`] on workers, each of
-//!   which has a [`WorkerBench`]
+//!   which has a [`WorkerTrials`]
 //! * [`BUILTIN`] is the program that builds a bot, in its sandbox
 //!
 //! A build runs in the temporary directory of its sandbox, which has a limit of size. It gets the archive as its standard
 //! input, and its result is an archive that comes through a pipe; so nothing of the build reaches the disk of the server
 //! before the server has checked it.
 
-mod bench;
 mod bot_file;
 mod build;
 mod builder;
 mod check;
 mod config;
-mod desk;
+mod files;
 mod log;
 mod on_workers;
 mod pack;
@@ -26,8 +25,8 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod trial;
+mod worker_trials;
 
-pub use bench::WorkerBench;
 pub use bot_file::{BOT_FILE, BotFile, BotFileError, CommandLineError};
 pub use build::{Build, BuildFailure, BuiltBot, build};
 pub use builder::BUILTIN;
@@ -37,10 +36,11 @@ pub use config::{
     BadSubmissions, BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
     untested_layers,
 };
-pub use desk::{Arriving, SUBMISSIONS, SubmissionDesk};
+pub use files::{Arriving, SUBMISSIONS, SubmissionFiles};
 pub use log::SubmissionLog;
 pub use on_workers::BuildWorkers;
 pub use pack::{PackError, PackedBot, pack_bot};
 pub use queue::{BuildPlace, SubmissionQueue};
 pub use terms::{SharedTerms, SubmissionSpace, SubmissionTerms};
 pub use trial::{TrialError, open_archive};
+pub use worker_trials::WorkerTrials;

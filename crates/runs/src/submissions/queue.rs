@@ -16,11 +16,11 @@ use referee_workers::archive::{ArchiveError, ArchiveId, unpack};
 use referee_workers::trial::BuiltArchive;
 use tokio::time::{Instant, sleep};
 
-use super::desk::remove;
+use super::files::remove;
 use super::on_workers::{WorkerRefusal, WorkerVerdict};
 use super::trial::{UNPACK_TIME, read_in_time};
 use super::{
-    BotFile, Build, BuildFailure, BuildWorkers, CheckedLadder, SubmissionDesk, SubmissionLog, TrialError,
+    BotFile, Build, BuildFailure, BuildWorkers, CheckedLadder, SubmissionFiles, SubmissionLog, TrialError,
     Unfit, build, check_all, open_archive,
 };
 
@@ -51,7 +51,7 @@ pub enum BuildPlace {
 /// The submissions of a league, which are worked on one at a time.
 #[derive(Debug)]
 pub struct SubmissionQueue {
-    desk: SubmissionDesk,
+    files: SubmissionFiles,
     league: League,
     /// The directory of the league.
     folder: PathBuf,
@@ -132,16 +132,16 @@ impl SubmissionQueue {
     /// # Errors
     /// I/O errors.
     pub fn open(
-        desk: SubmissionDesk,
+        files: SubmissionFiles,
         league: League,
         folder: &Path,
         ladders: Vec<CheckedLadder>,
         place: BuildPlace,
         clock: fn() -> SystemTime,
     ) -> io::Result<SubmissionQueue> {
-        desk.clean()?;
+        files.clean()?;
         let folder = folder.to_owned();
-        Ok(SubmissionQueue { desk, league, folder, ladders, place, clock, resting: BTreeMap::new() })
+        Ok(SubmissionQueue { files, league, folder, ladders, place, clock, resting: BTreeMap::new() })
     }
 
     /// Works on the submissions, as they come, without an end. If the future is dropped, the work on the one in progress begins
@@ -169,7 +169,7 @@ impl SubmissionQueue {
     ) -> Result<Turn, SubmissionRefusal> {
         if Instant::now() >= *tidies_at {
             *tidies_at = Instant::now() + TIDY_INTERVAL;
-            self.desk.tidy(&mut self.league, (self.clock)())?;
+            self.files.tidy(&mut self.league, (self.clock)())?;
         }
         let version = self.league.data_version()?;
         if *seen == Some(version) {
@@ -211,7 +211,7 @@ impl SubmissionQueue {
         log.line(&refusal);
         tracing::info!("submission {id} failed: {refusal}");
         self.league.fail_submission(id, &log.text(), now)?;
-        if let Err(error) = self.desk.discard(id) {
+        if let Err(error) = self.files.discard(id) {
             tracing::warn!("submission {id}: its files stay: {error}");
         }
         Ok(Turn::Worked)
@@ -233,15 +233,15 @@ impl SubmissionQueue {
     /// Unpacks, builds and checks a submission.
     async fn examine(&mut self, next: &Submission, log: &mut SubmissionLog) -> Result<(), SubmissionRefusal> {
         let (id, now) = (next.id, self.clock);
-        let work = self.desk.work(id)?;
+        let work = self.files.work(id)?;
         let (source, bot) = (work.join("source"), work.join("bot"));
         fs::create_dir(&source)?;
-        let archive = match File::open(self.desk.archive(id)) {
+        let archive = match File::open(self.files.archive(id)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(SubmissionRefusal::Lost),
             opened => opened?,
         };
         let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Lost)?;
-        let terms = self.desk.terms();
+        let terms = self.files.terms();
         let file = open_archive(&archive, &digest, &source, terms.archive).await?;
         let place = WorkPlace { id, archive: &archive, digest, source: &source, bot: &bot };
         let BotFile { name, command, language, .. } = &file;
@@ -257,7 +257,7 @@ impl SubmissionQueue {
                 self.check(&file, &bot, log).await?
             }
             BuildPlace::Workers(workers) => {
-                let path = self.desk.archive(id);
+                let path = self.files.archive(id);
                 let tried = workers.try_out(&path, digest, &terms, &self.ladders, log).await?;
                 let (ladders, built) = match tried {
                     WorkerVerdict::Passed(ladders, built) => (ladders, built),
@@ -271,7 +271,7 @@ impl SubmissionQueue {
         };
         let is_approved = !terms.needs_approval;
         // What has passed is where it plays from before the league knows that it has.
-        let place = self.desk.bot(id);
+        let place = self.files.bot(id);
         remove(&place)?;
         fs::rename(&bot, &place)?;
         remove(&work)?;
@@ -284,8 +284,8 @@ impl SubmissionQueue {
 
     /// Checks that there is space for the bot, beside the archives that are there.
     fn check_space(&self, next: &Submission) -> Result<(), SubmissionRefusal> {
-        let built = fs::metadata(self.desk.built(next.id)).map_or(next.size, |built| built.len());
-        Ok(self.desk.check_space(&self.league, &next.owner, built)?)
+        let built = fs::metadata(self.files.built(next.id)).map_or(next.size, |built| built.len());
+        Ok(self.files.check_space(&self.league, &next.owner, built)?)
     }
 
     /// Builds a submission on this machine, if it has a build. Returns the id of the archive of the result.
@@ -300,7 +300,7 @@ impl SubmissionQueue {
             Some(command) => format!("build: {command}"),
             None => "bot.toml has no `build`: nothing is built".to_owned(),
         });
-        let terms = self.desk.terms();
+        let terms = self.files.terms();
         let order = Build {
             sandbox: build_sandbox,
             launch,
@@ -322,7 +322,7 @@ impl SubmissionQueue {
 
     /// A new file for the archive of what is built.
     fn new_built(&self, id: u32) -> io::Result<File> {
-        let path = self.desk.built(id);
+        let path = self.files.built(id);
         remove(&path)?;
         OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)
     }
@@ -349,7 +349,7 @@ impl SubmissionQueue {
                     ArchiveError::Io(error) => TrialError::Machine(error),
                     error => BuildFailure::Result(error).into(),
                 };
-                let (place, limits) = (bot.to_owned(), self.desk.terms().result);
+                let (place, limits) = (bot.to_owned(), self.files.terms().result);
                 let unpacked =
                     read_in_time(&out, UNPACK_TIME, move |out| unpack(out, &built, &place, limits));
                 unpacked.await?.map_err(refused)?;
@@ -368,16 +368,16 @@ impl SubmissionQueue {
     ) -> Result<BTreeSet<String>, SubmissionRefusal> {
         let BuildPlace::Here { bot_sandbox, launch, .. } = &self.place else { return Ok(BTreeSet::new()) };
         let command = file.command_in(directory, bot_sandbox).map_err(TrialError::from)?;
-        Ok(check_all(&command, launch, &self.ladders, self.desk.terms().check_time, log).await?)
+        Ok(check_all(&command, launch, &self.ladders, self.files.terms().check_time, log).await?)
     }
 
     /// Makes the bot of a submission that has passed take part.
     fn install(&mut self, next: &Submission) -> Result<(), SubmissionRefusal> {
         let id = next.id;
-        if !self.desk.bot(id).is_dir() {
+        if !self.files.bot(id).is_dir() {
             return Err(SubmissionRefusal::Lost);
         }
-        let directory = SubmissionDesk::bot_in_league(id);
+        let directory = SubmissionFiles::bot_in_league(id);
         let installed = self.league.install_submission(id, &directory, (self.clock)())?;
         tracing::info!("submission {id} of {}: playing", installed.owner);
         Ok(())

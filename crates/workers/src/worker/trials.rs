@@ -88,7 +88,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
 
     /// Begins to try a program, on a thread of its own, unless the rules of a game are still to arrive.
     fn begin_trial(&mut self, id: u64) -> Result<(), Incapable> {
-        let Some(bench) = self.worker.bench.clone() else {
+        let Some(trials) = self.worker.trials.clone() else {
             return Err(Incapable::NoBench);
         };
         let Some(trial) = self.trials.get(&id) else { return Ok(()) };
@@ -111,7 +111,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             let file: io::Result<File> = archive.reopen();
             let done = match file {
                 Ok(file) => {
-                    let (report, built) = bench.run(&job, file, &rules, &catalog);
+                    let (report, built) = trials.run(&job, file, &rules, &catalog);
                     (id, report, built)
                 }
                 Err(error) => unable(id, &error),

@@ -21,7 +21,7 @@ use super::stop::{LeagueStop, StopSignals};
 use super::{LeagueError, LeagueNotice};
 use crate::league::config::LeagueConfig;
 use crate::submissions::{
-    Arriving, BuildPlace, BuildWorkers, BuildsOn, CheckedLadder, SharedTerms, SubmissionDesk,
+    Arriving, BuildPlace, BuildWorkers, BuildsOn, CheckedLadder, SharedTerms, SubmissionFiles,
     SubmissionQueue, submitted_sandbox,
 };
 
@@ -45,20 +45,20 @@ pub(super) fn open(
     ladders: &[OpenedLadder],
     folder: &Folder,
     workers: PathBuf,
-    desk_of_workers: Option<TrialDesk>,
+    trials_of_workers: Option<TrialDesk>,
     launch: &Launch,
     notices: &mut Vec<LeagueNotice>,
 ) -> Result<Option<OpenedSubmissions>, LeagueError> {
     let Some(rules) = config.submissions()? else { return Ok(None) };
     let terms = SharedTerms::new(rules.clone());
-    let desk = || SubmissionDesk::open(folder, terms.clone());
+    let files = || SubmissionFiles::open(folder, terms.clone());
     let limits = config.limits_of_programs();
     let mut build = rules.build;
     build.read.clone_from(&limits.read);
     let checked: Vec<CheckedLadder> = ladders.iter().map(checked).collect();
     let here = submitted_sandbox(build).and_then(|build| Ok((build, submitted_sandbox(limits.clone())?)));
     let lacking = here.as_ref().err().cloned();
-    let (place, why) = match (here, desk_of_workers, config.builds_on()) {
+    let (place, why) = match (here, trials_of_workers, config.builds_on()) {
         (Err(Unavailable::Limit(what)), ..) => return Err(LeagueError::Limits(what)),
         (_, None, Some(BuildsOn::Workers)) => return Err(LeagueError::NoWorkers),
         (Ok((build_sandbox, bot_sandbox)), _, None | Some(BuildsOn::Server)) => {
@@ -67,8 +67,8 @@ pub(super) fn open(
         (Ok(_), Some(desk), Some(BuildsOn::Workers))
         | (Err(_), Some(desk), None | Some(BuildsOn::Workers)) => {
             notices.extend(lacking.map(LeagueNotice::BuiltOnWorkers));
-            let files = ladders.iter().map(|ladder| pack_game(ladder.prepared.game.rules, &workers));
-            let game_files = files.collect::<Result<_, _>>()?;
+            let packed = ladders.iter().map(|ladder| pack_game(ladder.prepared.game.rules, &workers));
+            let game_files = packed.collect::<Result<_, _>>()?;
             let archives = workers.join(ARCHIVES);
             (Some(BuildPlace::Workers(BuildWorkers { desk, archives, bot: limits, game_files })), None)
         }
@@ -79,15 +79,15 @@ pub(super) fn open(
         }
     };
     let intake = Arc::new(Intake {
-        desk: desk()?,
+        files: files()?,
         league: Arc::new(Mutex::new(League::open(folder)?)),
         why,
         failed: FailedUploads::default(),
     });
     let queue = match place {
         Some(place) => {
-            let (desk, league) = (desk()?, League::open(folder)?);
-            Some(SubmissionQueue::open(desk, league, folder.path(), checked, place, now)?)
+            let (files, league) = (files()?, League::open(folder)?);
+            Some(SubmissionQueue::open(files, league, folder.path(), checked, place, now)?)
         }
         None => None,
     };
@@ -156,7 +156,7 @@ type FailedUploads = Arc<Mutex<HashMap<String, (String, u32)>>>;
 
 /// Takes in archives.
 struct Intake {
-    desk: SubmissionDesk,
+    files: SubmissionFiles,
     league: Arc<Mutex<League>>,
     /// Why none is taken.
     why: Option<String>,
@@ -172,11 +172,11 @@ impl SubmissionIntake for Intake {
         let league = self.league.lock().unwrap_or_else(PoisonError::into_inner);
         let owner_name = owner.to_owned();
         let mut failures = UploadFailures { failed: self.failed.clone(), owner: owner_name, counts: false };
-        let most = self.desk.uploads_per_day();
+        let most = self.files.uploads_per_day();
         if failures.add(0) >= most {
             return Err(SubmissionError::FailedUploads { most }.into());
         }
-        let arriving = self.desk.begin(&league, owner, now())?;
+        let arriving = self.files.begin(&league, owner, now())?;
         failures.counts = true;
         Ok(Box::new(IntakeArrival { arriving, league: self.league.clone(), failures }))
     }

@@ -37,7 +37,7 @@ const LOGS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The directories of submissions of a league. No bot sees them, but each its own files.
 #[derive(Debug)]
-pub struct SubmissionDesk {
+pub struct SubmissionFiles {
     incoming: Folder,
     archives: Folder,
     bots: Folder,
@@ -47,15 +47,15 @@ pub struct SubmissionDesk {
     arriving: Arc<AtomicU64>,
 }
 
-impl SubmissionDesk {
+impl SubmissionFiles {
     /// Opens the directory in that of a league; creates it with mode 0700 if it is missing.
     ///
     /// # Errors
     /// I/O errors.
-    pub fn open(league: &Folder, terms: SharedTerms) -> io::Result<SubmissionDesk> {
+    pub fn open(league: &Folder, terms: SharedTerms) -> io::Result<SubmissionFiles> {
         let folder = league.make_within(SUBMISSIONS)?;
         keep_private(folder.path());
-        Ok(SubmissionDesk {
+        Ok(SubmissionFiles {
             incoming: folder.make_within(INCOMING)?,
             archives: folder.make_within(ARCHIVES)?,
             bots: folder.make_within(BOTS)?,

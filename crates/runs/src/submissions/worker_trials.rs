@@ -11,16 +11,16 @@ use referee_files::is_temporary;
 use referee_game::Catalog;
 use referee_game::erased::Rules;
 use referee_workers::archive::ArchiveId;
-use referee_workers::trial::{BUILT_BYTES, TrialBench, TrialJob, TrialReply, TrialVerdict};
+use referee_workers::trial::{BUILT_BYTES, TrialJob, TrialMachine, TrialReply, TrialVerdict};
 
 use super::{Build, CheckedLadder, SubmissionLog, TrialError, Unfit, build, check_all, open_archive};
 
 /// By how much the priority of builds and checks is below that of matches: see nice(2).
 const NICE: i32 = 10;
 
-/// The bench of a worker: builds and checks run in the sandbox `strict`.
+/// The trials of a worker: builds and checks run in the sandbox `strict`.
 #[derive(Debug)]
-pub struct WorkerBench {
+pub struct WorkerTrials {
     launch: Launch,
     /// The layers that a machine for tests of this program may lack.
     left_out: BTreeSet<Layer>,
@@ -28,7 +28,7 @@ pub struct WorkerBench {
 
 /// Why a program does not pass on this machine.
 #[derive(Debug, thiserror::Error)]
-enum BenchError {
+enum NotPassed {
     #[error(transparent)]
     Trial(#[from] TrialError),
     #[error(transparent)]
@@ -39,20 +39,20 @@ enum BenchError {
     Large,
 }
 
-impl From<io::Error> for BenchError {
-    fn from(error: io::Error) -> BenchError {
-        BenchError::Trial(TrialError::Machine(error))
+impl From<io::Error> for NotPassed {
+    fn from(error: io::Error) -> NotPassed {
+        NotPassed::Trial(TrialError::Machine(error))
     }
 }
 
-impl WorkerBench {
-    /// The bench of this machine.
+impl WorkerTrials {
+    /// Trials on this machine.
     ///
     /// # Errors
     /// If the machine lacks a layer of `strict` that is not among these.
-    pub fn open(launch: Launch, left_out: BTreeSet<Layer>) -> Result<WorkerBench, Unavailable> {
-        let bench = WorkerBench { launch, left_out };
-        bench.sandbox(BotLimits::default()).map(|_| bench)
+    pub fn open(launch: Launch, left_out: BTreeSet<Layer>) -> Result<WorkerTrials, Unavailable> {
+        let trials = WorkerTrials { launch, left_out };
+        trials.sandbox(BotLimits::default()).map(|_| trials)
     }
 
     fn sandbox(&self, limits: BotLimits) -> Result<Sandbox, Unavailable> {
@@ -68,7 +68,7 @@ impl WorkerBench {
         catalog: &Catalog,
         place: &std::path::Path,
         log: &mut SubmissionLog,
-    ) -> Result<(BTreeSet<String>, Option<(ArchiveId, Vec<u8>)>), BenchError> {
+    ) -> Result<(BTreeSet<String>, Option<(ArchiveId, Vec<u8>)>), NotPassed> {
         let (build_sandbox, bot_sandbox) = (self.sandbox(job.build.clone())?, self.sandbox(job.bot.clone())?);
         let (source, bot) = (place.join("source"), place.join("bot"));
         fs::create_dir(&source)?;
@@ -89,7 +89,7 @@ impl WorkerBench {
             Some((built, mut out)) => {
                 log.line(format_args!("built: {} bytes", built.size));
                 if built.size > BUILT_BYTES as u64 {
-                    return Err(BenchError::Large);
+                    return Err(NotPassed::Large);
                 }
                 let mut bytes = Vec::new();
                 out.rewind()?;
@@ -122,7 +122,7 @@ impl WorkerBench {
     }
 }
 
-impl TrialBench for WorkerBench {
+impl TrialMachine for WorkerTrials {
     fn run(
         &self,
         job: &TrialJob,
@@ -152,12 +152,12 @@ impl TrialBench for WorkerBench {
                 let (id, bytes) = built.map_or((None, Vec::new()), |(id, bytes)| (Some(id), bytes));
                 (TrialVerdict::Passed { ladders, built: id }, bytes)
             }
-            Err(BenchError::Trial(TrialError::Machine(why))) if is_temporary(why.kind()) => {
+            Err(NotPassed::Trial(TrialError::Machine(why))) if is_temporary(why.kind()) => {
                 (TrialVerdict::Full(why.to_string()), Vec::new())
             }
             Err(
-                why @ (BenchError::Trial(TrialError::Machine(_) | TrialError::NotStarted(_))
-                | BenchError::Sandbox(_)),
+                why @ (NotPassed::Trial(TrialError::Machine(_) | TrialError::NotStarted(_))
+                | NotPassed::Sandbox(_)),
             ) => (TrialVerdict::Unable(why.to_string()), Vec::new()),
             Err(why) => (TrialVerdict::Failed(why.to_string()), Vec::new()),
         };
