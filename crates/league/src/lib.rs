@@ -45,7 +45,8 @@ pub use rules::RulesVersion;
 pub use seasons::{Season, SeasonError};
 pub use snapshot::{LadderSnapshot, LeadTaken, PlayerState, PublishedLadder, WaitingMatch};
 pub use submissions::{
-    IntakeError, Submission, SubmissionError, SubmissionQuota, SubmissionState, SubmittedBot,
+    Arriving, IntakeError, IntakeLimits, SUBMISSIONS, Submission, SubmissionError, SubmissionFiles,
+    SubmissionQuota, SubmissionSpace, SubmissionState, SubmittedBot,
 };
 
 pub use tally::{LadderRow, LadderSeats, LadderTally, RatingInputs, Standing, ranking};

@@ -70,8 +70,7 @@ pub use entries::{DisplayNames, NextMatch, RecentResults, StandingsRow, Standing
 pub use ladder::{AboutLeague, LadderPages, OtherLadder, OwnersLink, PackSending};
 pub use notices::{Announcement, Notices};
 pub use owners::{
-    ArrivingSubmission, OwnersLadder, OwnersOptions, OwnersReload, OwnersServer, SignUp, SignUpMode,
-    SubmissionIntake,
+    OwnersLadder, OwnersOptions, OwnersReload, OwnersServer, SignUp, SignUpMode, SubmissionIntake,
 };
 pub use person::PersonServer;
 

@@ -1,6 +1,7 @@
 //! Programs that owners hand in.
 
 mod error;
+mod files;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
 pub use error::{IntakeError, SubmissionError};
+pub use files::{Arriving, IntakeLimits, SUBMISSIONS, SubmissionFiles, SubmissionSpace};
 
 use referee_store::stored_words;
 use referee_store::{StoreError, parsed_column};
@@ -167,7 +169,7 @@ impl League {
     ///
     /// # Errors
     /// [`SubmissionError::Waiting`], [`SubmissionError::PerDay`], or those of the database.
-    pub fn check_quota(
+    fn check_quota(
         &self,
         owner: &str,
         quota: SubmissionQuota,

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use crate::config::{Milliseconds, Setting};
-use crate::submissions::{SubmissionSpace, SubmissionTerms};
+use crate::submissions::SubmissionTerms;
 use referee_bots::sandbox::{BotLimits, InvalidLimit, Layer, Mode, Sandbox, Size, Unavailable};
-use referee_league::SubmissionQuota;
+use referee_league::{SubmissionQuota, SubmissionSpace};
 use referee_workers::archive::ArchiveLimits;
 
 /// The largest space for submissions, in bytes.

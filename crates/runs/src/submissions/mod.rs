@@ -1,7 +1,6 @@
 //! Programs that owners hand in to a league: packed, built and checked, until their bots play.
 //!
 //! * [`BotFile`] is the `bot.toml` of a bot, and [`pack_bot`] writes the archive of its directory
-//! * [`SubmissionFiles`] takes archives in, with limits
 //! * [`open_archive`], [`build`] and [`check`] are the steps that a submission must pass, on a server and at home
 //! * [`SubmissionQueue`] works on the submissions of a league, one at a time: here, or with [`BuildWorkers`] on workers, each of
 //!   which has a [`WorkerTrials`]
@@ -16,7 +15,6 @@ mod build;
 mod builder;
 mod check;
 mod config;
-mod files;
 mod log;
 mod on_workers;
 mod pack;
@@ -36,11 +34,10 @@ pub use config::{
     BadSubmissions, BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
     untested_layers,
 };
-pub use files::{Arriving, SUBMISSIONS, SubmissionFiles};
 pub use log::SubmissionLog;
 pub use on_workers::BuildWorkers;
 pub use pack::{PackError, PackedBot, pack_bot};
 pub use queue::{BuildPlace, SubmissionQueue};
-pub use terms::{SharedTerms, SubmissionSpace, SubmissionTerms};
+pub use terms::{SharedTerms, SubmissionTerms};
 pub use trial::{TrialError, open_archive};
 pub use worker_trials::WorkerTrials;

@@ -10,18 +10,17 @@ use std::time::{Duration, SystemTime};
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
 use referee_files::is_temporary;
-use referee_league::{League, Submission, SubmissionError, SubmissionState, SubmittedBot};
+use referee_league::{League, Submission, SubmissionError, SubmissionFiles, SubmissionState, SubmittedBot};
 use referee_store::StoreError;
 use referee_workers::archive::{ArchiveError, ArchiveId, unpack};
 use referee_workers::trial::BuiltArchive;
 use tokio::time::{Instant, sleep};
 
-use super::files::remove;
 use super::on_workers::{WorkerRefusal, WorkerVerdict};
 use super::trial::{UNPACK_TIME, read_in_time};
 use super::{
-    BotFile, Build, BuildFailure, BuildWorkers, CheckedLadder, SubmissionFiles, SubmissionLog, TrialError,
-    Unfit, build, check_all, open_archive,
+    BotFile, Build, BuildFailure, BuildWorkers, CheckedLadder, SharedTerms, SubmissionLog, TrialError, Unfit,
+    build, check_all, open_archive,
 };
 
 /// After so many attempts that ended with the server, or with an error of the machine, a submission fails.
@@ -52,6 +51,7 @@ pub enum BuildPlace {
 #[derive(Debug)]
 pub struct SubmissionQueue {
     files: SubmissionFiles,
+    terms: SharedTerms,
     league: League,
     /// The directory of the league.
     folder: PathBuf,
@@ -133,6 +133,7 @@ impl SubmissionQueue {
     /// I/O errors.
     pub fn open(
         files: SubmissionFiles,
+        terms: SharedTerms,
         league: League,
         folder: &Path,
         ladders: Vec<CheckedLadder>,
@@ -141,7 +142,7 @@ impl SubmissionQueue {
     ) -> io::Result<SubmissionQueue> {
         files.clean()?;
         let folder = folder.to_owned();
-        Ok(SubmissionQueue { files, league, folder, ladders, place, clock, resting: BTreeMap::new() })
+        Ok(SubmissionQueue { files, terms, league, folder, ladders, place, clock, resting: BTreeMap::new() })
     }
 
     /// Works on the submissions, as they come, without an end. If the future is dropped, the work on the one in progress begins
@@ -241,7 +242,7 @@ impl SubmissionQueue {
             opened => opened?,
         };
         let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Lost)?;
-        let terms = self.files.terms();
+        let terms = self.terms.get();
         let file = open_archive(&archive, &digest, &source, terms.archive).await?;
         let place = WorkPlace { id, archive: &archive, digest, source: &source, bot: &bot };
         let BotFile { name, command, language, .. } = &file;
@@ -272,9 +273,9 @@ impl SubmissionQueue {
         let is_approved = !terms.needs_approval;
         // What has passed is where it plays from before the league knows that it has.
         let place = self.files.bot(id);
-        remove(&place)?;
+        SubmissionFiles::remove(&place)?;
         fs::rename(&bot, &place)?;
-        remove(&work)?;
+        SubmissionFiles::remove(&work)?;
         if !is_approved {
             log.line("it has passed, and waits for the approval of the organiser");
         }
@@ -285,7 +286,7 @@ impl SubmissionQueue {
     /// Checks that there is space for the bot, beside the archives that are there.
     fn check_space(&self, next: &Submission) -> Result<(), SubmissionRefusal> {
         let built = fs::metadata(self.files.built(next.id)).map_or(next.size, |built| built.len());
-        Ok(self.files.check_space(&self.league, &next.owner, built)?)
+        Ok(self.files.check_space(&self.league, &next.owner, built, self.terms.get().space)?)
     }
 
     /// Builds a submission on this machine, if it has a build. Returns the id of the archive of the result.
@@ -300,7 +301,7 @@ impl SubmissionQueue {
             Some(command) => format!("build: {command}"),
             None => "bot.toml has no `build`: nothing is built".to_owned(),
         });
-        let terms = self.files.terms();
+        let terms = self.terms.get();
         let order = Build {
             sandbox: build_sandbox,
             launch,
@@ -323,7 +324,7 @@ impl SubmissionQueue {
     /// A new file for the archive of what is built.
     fn new_built(&self, id: u32) -> io::Result<File> {
         let path = self.files.built(id);
-        remove(&path)?;
+        SubmissionFiles::remove(&path)?;
         OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)
     }
 
@@ -340,7 +341,7 @@ impl SubmissionQueue {
                 Ok(digest)
             }
             (true, Some((built, archive))) => {
-                remove(source)?;
+                SubmissionFiles::remove(source)?;
                 fs::create_dir(bot)?;
                 let mut out = self.new_built(id)?;
                 out.write_all(&archive.bytes)?;
@@ -349,7 +350,7 @@ impl SubmissionQueue {
                     ArchiveError::Io(error) => TrialError::Machine(error),
                     error => BuildFailure::Result(error).into(),
                 };
-                let (place, limits) = (bot.to_owned(), self.files.terms().result);
+                let (place, limits) = (bot.to_owned(), self.terms.get().result);
                 let unpacked =
                     read_in_time(&out, UNPACK_TIME, move |out| unpack(out, &built, &place, limits));
                 unpacked.await?.map_err(refused)?;
@@ -368,7 +369,7 @@ impl SubmissionQueue {
     ) -> Result<BTreeSet<String>, SubmissionRefusal> {
         let BuildPlace::Here { bot_sandbox, launch, .. } = &self.place else { return Ok(BTreeSet::new()) };
         let command = file.command_in(directory, bot_sandbox).map_err(TrialError::from)?;
-        Ok(check_all(&command, launch, &self.ladders, self.files.terms().check_time, log).await?)
+        Ok(check_all(&command, launch, &self.ladders, self.terms.get().check_time, log).await?)
     }
 
     /// Makes the bot of a submission that has passed take part.

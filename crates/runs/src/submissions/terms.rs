@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use referee_bots::sandbox::BotLimits;
-use referee_league::SubmissionQuota;
+use referee_league::{IntakeLimits, SubmissionQuota, SubmissionSpace};
 use referee_workers::archive::ArchiveLimits;
 
 /// The rules for submissions.
@@ -28,12 +28,11 @@ pub struct SubmissionTerms {
     pub needs_approval: bool,
 }
 
-/// How much space the files of submissions may need, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SubmissionSpace {
-    /// All of them.
-    pub all: u64,
-    pub owner: u64,
+impl SubmissionTerms {
+    /// The limits of what is taken in.
+    pub fn intake(&self) -> IntakeLimits {
+        IntakeLimits { most_bytes: self.archive.most_bytes(), quota: self.quota, space: self.space }
+    }
 }
 
 /// The rules for submissions, which may change while they are worked on.

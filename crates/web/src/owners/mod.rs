@@ -13,7 +13,7 @@ mod session;
 mod signup;
 mod submissions;
 
-pub use submissions::{ArrivingSubmission, SubmissionIntake};
+pub use submissions::SubmissionIntake;
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -146,7 +146,7 @@ struct Owners {
     /// An archive of an owner is written.
     export: Arc<tokio::sync::Semaphore>,
     /// Where programs are handed in, if they are.
-    intake: Option<Arc<dyn SubmissionIntake>>,
+    intake: Option<Arc<SubmissionIntake>>,
     /// The ids of the owners who are handing one in.
     uploading: Mutex<HashSet<String>>,
 }
@@ -194,7 +194,7 @@ impl OwnersServer {
         options: OwnersOptions,
         league: League,
         ladders: Vec<OwnersLadder>,
-        intake: Option<Arc<dyn SubmissionIntake>>,
+        intake: Option<Arc<SubmissionIntake>>,
     ) -> io::Result<OwnersServer> {
         let listener = TcpListener::bind(options.address)?;
         listener.set_nonblocking(true)?;

@@ -1,7 +1,8 @@
 //! Programs that owners hand in.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -10,47 +11,121 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use futures_util::StreamExt;
 use referee_league::{
-    IntakeError, LeagueOwner, OwnerCredential, Submission, SubmissionError, SubmissionState,
+    Arriving, IntakeError, IntakeLimits, League, LeagueOwner, OwnerCredential, Submission, SubmissionError,
+    SubmissionFiles, SubmissionState,
 };
+use referee_store::utc;
 use serde::Serialize;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::error::{OwnersError, status_of_admission};
 use super::session::{ActiveOwner, SignedIn};
-use super::{Owners, OwnersState, json};
+use super::{Owners, OwnersState, json, now};
 
 /// How long the next part of an archive may take.
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a whole archive may take.
 const WHOLE: Duration = Duration::from_secs(15 * 60);
 
+/// The limits of what is taken in now.
+type CurrentLimits = Box<dyn Fn() -> IntakeLimits + Send + Sync>;
+
 /// Takes in the archives of programs.
-pub trait SubmissionIntake: Send + Sync {
+pub struct SubmissionIntake {
+    files: SubmissionFiles,
+    league: Mutex<League>,
+    limits: CurrentLimits,
+    /// Why none is taken.
+    why: Option<String>,
+    /// By owner: the day, as in times of UTC, and the number of uploads on it that have failed.
+    failed: Mutex<HashMap<String, (String, u32)>>,
+}
+
+impl fmt::Debug for SubmissionIntake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SubmissionIntake").field("why", &self.why).finish_non_exhaustive()
+    }
+}
+
+impl SubmissionIntake {
+    /// Takes archives with these limits; none if `why` says so.
+    pub fn new(
+        files: SubmissionFiles,
+        league: League,
+        limits: CurrentLimits,
+        why: Option<String>,
+    ) -> SubmissionIntake {
+        SubmissionIntake { files, league: Mutex::new(league), limits, why, failed: Mutex::default() }
+    }
+
+    fn league(&self) -> MutexGuard<'_, League> {
+        self.league.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Begins to take in an archive of an owner.
-    ///
-    /// # Errors
-    /// If the league takes nothing of this owner now.
-    fn begin(&self, owner: &str) -> Result<Box<dyn ArrivingSubmission>, IntakeError>;
+    fn begin(self: Arc<Self>, owner: &str) -> Result<ArrivingSubmission, IntakeError> {
+        if let Some(why) = &self.why {
+            return Err(IntakeError::Unavailable(why.clone()));
+        }
+        let limits = (self.limits)();
+        let most = limits.quota.per_day;
+        if self.count_failed(owner, 0) >= most {
+            return Err(SubmissionError::FailedUploads { most }.into());
+        }
+        let arriving = self.files.begin(&self.league(), owner, limits, now())?;
+        let failures = UploadFailures { owner: owner.to_owned(), intake: self, counts: true };
+        Ok(ArrivingSubmission { arriving, failures })
+    }
+
+    /// Adds to the number of uploads of an owner that have failed today, and returns it.
+    fn count_failed(&self, owner: &str, more: u32) -> u32 {
+        let today = utc(now())[..10].to_owned();
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.retain(|_, (day, _)| *day == today);
+        if more == 0 {
+            return failed.get(owner).map_or(0, |(_, count)| *count);
+        }
+        let (_, count) = failed.entry(owner.to_owned()).or_insert((today, 0));
+        *count += more;
+        *count
+    }
 }
 
 /// An archive that is arriving. Dropping it removes it.
-pub trait ArrivingSubmission: Send {
-    /// Stores the next bytes.
-    ///
-    /// # Errors
-    /// If it is too large, or cannot be stored.
-    fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError>;
-
-    /// Puts it into the queue, for the owner with this credential. Returns the number of the submission.
-    ///
-    /// # Errors
-    /// If the owner is not admitted any more, if the league takes nothing of it now, or it cannot be stored.
-    fn finish(self: Box<Self>, by: &OwnerCredential) -> Result<u32, IntakeError>;
+struct ArrivingSubmission {
+    arriving: Arriving,
+    failures: UploadFailures,
 }
 
-impl fmt::Debug for dyn SubmissionIntake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SubmissionIntake")
+/// The uploads of an owner that fail before they are in the queue. Dropping it counts one more, if it counts.
+struct UploadFailures {
+    owner: String,
+    intake: Arc<SubmissionIntake>,
+    counts: bool,
+}
+
+impl Drop for UploadFailures {
+    fn drop(&mut self) {
+        if self.counts {
+            self.intake.count_failed(&self.owner, 1);
+        }
+    }
+}
+
+impl ArrivingSubmission {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
+        let written = self.arriving.write(bytes);
+        // The disk of the server is full.
+        self.failures.counts = !matches!(written, Err(IntakeError::Storage(_)));
+        written
+    }
+
+    /// Puts it into the queue, for the owner with this credential. Returns the number of the submission.
+    fn finish(self, by: &OwnerCredential) -> Result<u32, IntakeError> {
+        let ArrivingSubmission { arriving, mut failures } = self;
+        let finished = arriving.finish(&mut failures.intake.league(), by, now());
+        failures.counts = matches!(finished, Err(IntakeError::Empty));
+        finished
     }
 }
 

@@ -14,7 +14,7 @@ use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, Unavailable};
 use referee_files::read_regular;
 use referee_game::name::NameSet;
-use referee_league::LeagueBot;
+use referee_league::{LeagueBot, SUBMISSIONS};
 use referee_protocol::limits;
 use referee_report::page::PublicUrl;
 use referee_web::{AboutLeague, OwnersLink, OwnersOptions};
@@ -34,7 +34,7 @@ use retention::RetentionConfig;
 use crate::config::{PublishConfig, SandboxConfig, WithSuggestion, check_files};
 use crate::league::notices::{NoticeFiles, PagesConfig};
 use crate::submissions::{
-    BuildsOn, SUBMISSIONS, SubmissionTerms, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
+    BuildsOn, SubmissionTerms, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
 };
 use crate::workers::WorkersConfig;
 

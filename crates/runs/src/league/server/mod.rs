@@ -225,7 +225,7 @@ fn open_owners(
     config: &LeagueConfig,
     ladders: &[OpenedLadder],
     folder: &Folder,
-    intake: Option<Arc<dyn SubmissionIntake>>,
+    intake: Option<Arc<SubmissionIntake>>,
 ) -> Result<Option<OwnersServer>, LeagueError> {
     let Some(options) = config.owners()? else { return Ok(None) };
     let ladders = ladders.iter().map(|OpenedLadder { config, prepared, pages, watch, .. }| OwnersLadder {

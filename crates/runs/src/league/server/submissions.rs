@@ -1,17 +1,16 @@
 //! Takes in the programs that owners hand in, and works on them while the league is played.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use referee_bots::Launch;
 use referee_bots::sandbox::Unavailable;
 use referee_engine::runner::signalled;
 use referee_files::{Folder, StorageWait};
-use referee_league::{IntakeError, League, OwnerCredential, SubmissionError};
-use referee_store::{now, utc};
-use referee_web::{ArrivingSubmission, SubmissionIntake};
+use referee_league::{League, SubmissionFiles};
+use referee_store::now;
+use referee_web::SubmissionIntake;
 use referee_workers::packing::{ARCHIVES, pack_game};
 use referee_workers::trial::TrialDesk;
 use tokio::sync::oneshot;
@@ -21,8 +20,7 @@ use super::stop::{LeagueStop, StopSignals};
 use super::{LeagueError, LeagueNotice};
 use crate::league::config::LeagueConfig;
 use crate::submissions::{
-    Arriving, BuildPlace, BuildWorkers, BuildsOn, CheckedLadder, SharedTerms, SubmissionFiles,
-    SubmissionQueue, submitted_sandbox,
+    BuildPlace, BuildWorkers, BuildsOn, CheckedLadder, SharedTerms, SubmissionQueue, submitted_sandbox,
 };
 
 /// The limit of a decision in a check on a ladder without a clock.
@@ -32,7 +30,7 @@ const NICE: i32 = 10;
 
 /// What takes programs in, and what works on them.
 pub(super) struct OpenedSubmissions {
-    pub(super) intake: Arc<dyn SubmissionIntake>,
+    pub(super) intake: Arc<SubmissionIntake>,
     /// None on a machine that cannot confine them.
     pub(super) queue: Option<SubmissionQueue>,
     /// Their rules.
@@ -51,7 +49,7 @@ pub(super) fn open(
 ) -> Result<Option<OpenedSubmissions>, LeagueError> {
     let Some(rules) = config.submissions()? else { return Ok(None) };
     let terms = SharedTerms::new(rules.clone());
-    let files = || SubmissionFiles::open(folder, terms.clone());
+    let files = || SubmissionFiles::open(folder);
     let limits = config.limits_of_programs();
     let mut build = rules.build;
     build.read.clone_from(&limits.read);
@@ -78,16 +76,13 @@ pub(super) fn open(
             (None, Some(refused))
         }
     };
-    let intake = Arc::new(Intake {
-        files: files()?,
-        league: Arc::new(Mutex::new(League::open(folder)?)),
-        why,
-        failed: FailedUploads::default(),
-    });
+    let of_intake = terms.clone();
+    let limits = Box::new(move || of_intake.get().intake());
+    let intake = Arc::new(SubmissionIntake::new(files()?, League::open(folder)?, limits, why));
     let queue = match place {
         Some(place) => {
             let (files, league) = (files()?, League::open(folder)?);
-            Some(SubmissionQueue::open(files, league, folder.path(), checked, place, now)?)
+            Some(SubmissionQueue::open(files, terms.clone(), league, folder.path(), checked, place, now)?)
         }
         None => None,
     };
@@ -149,87 +144,4 @@ pub(super) fn work(
         }
     });
     Ok(())
-}
-
-/// The day, as in times of UTC, and the number of uploads of an owner on it that have failed.
-type FailedUploads = Arc<Mutex<HashMap<String, (String, u32)>>>;
-
-/// Takes in archives.
-struct Intake {
-    files: SubmissionFiles,
-    league: Arc<Mutex<League>>,
-    /// Why none is taken.
-    why: Option<String>,
-    /// By owner.
-    failed: FailedUploads,
-}
-
-impl SubmissionIntake for Intake {
-    fn begin(&self, owner: &str) -> Result<Box<dyn ArrivingSubmission>, IntakeError> {
-        if let Some(why) = &self.why {
-            return Err(IntakeError::Unavailable(why.clone()));
-        }
-        let league = self.league.lock().unwrap_or_else(PoisonError::into_inner);
-        let owner_name = owner.to_owned();
-        let mut failures = UploadFailures { failed: self.failed.clone(), owner: owner_name, counts: false };
-        let most = self.files.uploads_per_day();
-        if failures.add(0) >= most {
-            return Err(SubmissionError::FailedUploads { most }.into());
-        }
-        let arriving = self.files.begin(&league, owner, now())?;
-        failures.counts = true;
-        Ok(Box::new(IntakeArrival { arriving, league: self.league.clone(), failures }))
-    }
-}
-
-struct IntakeArrival {
-    arriving: Arriving,
-    league: Arc<Mutex<League>>,
-    failures: UploadFailures,
-}
-
-/// The uploads of an owner that fail before they are in the queue. Dropping it counts one more, if it counts.
-struct UploadFailures {
-    failed: FailedUploads,
-    owner: String,
-    counts: bool,
-}
-
-impl UploadFailures {
-    /// Adds to the number of today, and returns it.
-    fn add(&self, more: u32) -> u32 {
-        let today = utc(now())[..10].to_owned();
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.retain(|_, (day, _)| *day == today);
-        if more == 0 {
-            return failed.get(&self.owner).map_or(0, |(_, count)| *count);
-        }
-        let (_, count) = failed.entry(self.owner.clone()).or_insert((today, 0));
-        *count += more;
-        *count
-    }
-}
-
-impl Drop for UploadFailures {
-    fn drop(&mut self) {
-        if self.counts {
-            self.add(1);
-        }
-    }
-}
-
-impl ArrivingSubmission for IntakeArrival {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
-        let written = self.arriving.write(bytes);
-        // The disk of the server is full.
-        self.failures.counts = !matches!(written, Err(IntakeError::Storage(_)));
-        written
-    }
-
-    fn finish(self: Box<Self>, by: &OwnerCredential) -> Result<u32, IntakeError> {
-        let IntakeArrival { arriving, league, mut failures } = *self;
-        let finished = arriving.finish(&mut league.lock().unwrap_or_else(PoisonError::into_inner), by, now());
-        failures.counts = matches!(finished, Err(IntakeError::Empty));
-        finished
-    }
 }

@@ -1,4 +1,4 @@
-//! Where archives arrive.
+//! The files of submissions, and archives that arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -10,12 +10,12 @@ use std::time::{Duration, SystemTime};
 
 use referee_files::{Folder, keep_private};
 use referee_game::hex;
-use referee_league::{IntakeError, League, OwnerCredential, SubmissionError, SubmissionQuota};
 use referee_store::StoreError;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use super::{SharedTerms, SubmissionSpace, SubmissionTerms};
+use super::{IntakeError, SubmissionError, SubmissionQuota};
+use crate::{League, OwnerCredential};
 
 /// The directory of submissions in that of a league.
 pub const SUBMISSIONS: &str = "submissions";
@@ -35,6 +35,23 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 /// For how long the logs of submissions that have failed or were replaced are kept.
 const LOGS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// The limits of the programs that are taken in.
+#[derive(Clone, Copy, Debug)]
+pub struct IntakeLimits {
+    /// The maximum size of an archive, in bytes.
+    pub most_bytes: u64,
+    pub quota: SubmissionQuota,
+    pub space: SubmissionSpace,
+}
+
+/// How much space the files of submissions may need, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubmissionSpace {
+    /// All of them.
+    pub all: u64,
+    pub owner: u64,
+}
+
 /// The directories of submissions of a league. No bot sees them, but each its own files.
 #[derive(Debug)]
 pub struct SubmissionFiles {
@@ -42,7 +59,6 @@ pub struct SubmissionFiles {
     archives: Folder,
     bots: Folder,
     work: Folder,
-    terms: SharedTerms,
     /// The size of all archives that are arriving, in bytes.
     arriving: Arc<AtomicU64>,
 }
@@ -52,7 +68,7 @@ impl SubmissionFiles {
     ///
     /// # Errors
     /// I/O errors.
-    pub fn open(league: &Folder, terms: SharedTerms) -> io::Result<SubmissionFiles> {
+    pub fn open(league: &Folder) -> io::Result<SubmissionFiles> {
         let folder = league.make_within(SUBMISSIONS)?;
         keep_private(folder.path());
         Ok(SubmissionFiles {
@@ -60,7 +76,6 @@ impl SubmissionFiles {
             archives: folder.make_within(ARCHIVES)?,
             bots: folder.make_within(BOTS)?,
             work: folder.make_within(WORK)?,
-            terms,
             arriving: Arc::default(),
         })
     }
@@ -69,7 +84,7 @@ impl SubmissionFiles {
     ///
     /// # Errors
     /// I/O errors.
-    pub(super) fn clean(&self) -> io::Result<()> {
+    pub fn clean(&self) -> io::Result<()> {
         for folder in [&self.incoming, &self.work] {
             folder.names()?.into_iter().for_each(|name| try_to_remove(&folder.path().join(name)));
         }
@@ -80,7 +95,7 @@ impl SubmissionFiles {
     ///
     /// # Errors
     /// Those of the database, or if a directory cannot be read.
-    pub(super) fn tidy(&self, league: &mut League, now: SystemTime) -> Result<(), StoreError> {
+    pub fn tidy(&self, league: &mut League, now: SystemTime) -> Result<(), StoreError> {
         let before = |time| now.checked_sub(time).unwrap_or(SystemTime::UNIX_EPOCH);
         let needed = league.submissions_with_files(before(KEPT))?;
         for folder in [&self.archives, &self.bots] {
@@ -97,77 +112,87 @@ impl SubmissionFiles {
     ///
     /// # Errors
     /// [`SubmissionError::OwnerSpace`], [`SubmissionError::Space`]; I/O errors.
-    pub(super) fn check_space(&self, league: &League, owner: &str, more: u64) -> Result<(), SubmissionError> {
-        SpaceUse::measure(self.archives.path(), self.bots.path(), league, owner)?.check(
-            self.terms().space,
-            more,
-            more,
-        )
-    }
-
-    /// The rules as they are now.
-    pub(super) fn terms(&self) -> SubmissionTerms {
-        self.terms.get()
-    }
-
-    /// How many submissions of an owner may come on one day, and how many uploads that fail.
-    pub fn uploads_per_day(&self) -> u32 {
-        self.terms().quota.per_day
+    pub fn check_space(
+        &self,
+        league: &League,
+        owner: &str,
+        more: u64,
+        space: SubmissionSpace,
+    ) -> Result<(), SubmissionError> {
+        SpaceUse::measure(self.archives.path(), self.bots.path(), league, owner)?.check(space, more, more)
     }
 
     /// Begins to take in an archive.
     ///
     /// # Errors
     /// If the owner may hand in nothing now; I/O errors.
-    pub fn begin(&self, league: &League, owner: &str, now: SystemTime) -> Result<Arriving, IntakeError> {
-        let SubmissionTerms { archive, quota, space, .. } = self.terms();
-        league.check_quota(owner, quota, now)?;
+    pub fn begin(
+        &self,
+        league: &League,
+        owner: &str,
+        limits: IntakeLimits,
+        now: SystemTime,
+    ) -> Result<Arriving, IntakeError> {
+        league.check_quota(owner, limits.quota, now)?;
         let used = SpaceUse::measure(self.archives.path(), self.bots.path(), league, owner)?;
         Ok(Arriving {
             file: NamedTempFile::new_in(self.incoming.path())?,
             archives: self.archives.path().to_owned(),
             bots: self.bots.path().to_owned(),
-            space,
             used,
             arriving: ArrivingSize { all: self.arriving.clone(), own: 0 },
             owner: owner.to_owned(),
             hash: Sha256::new(),
             size: 0,
-            most_bytes: archive.most_bytes(),
-            quota,
+            limits,
         })
     }
 
     /// The archive of a submission.
-    pub(super) fn archive(&self, id: u32) -> PathBuf {
+    pub fn archive(&self, id: u32) -> PathBuf {
         archive(self.archives.path(), id)
     }
 
     /// The archive of what was built.
-    pub(super) fn built(&self, id: u32) -> PathBuf {
+    pub fn built(&self, id: u32) -> PathBuf {
         self.archives.path().join(format!("{id}{BUILT}"))
     }
 
     /// The files of the bot of a submission that has passed.
-    pub(super) fn bot(&self, id: u32) -> PathBuf {
+    pub fn bot(&self, id: u32) -> PathBuf {
         self.bots.path().join(id.to_string())
     }
 
     /// The same, relative to the directory of the league.
-    pub(super) fn bot_in_league(id: u32) -> PathBuf {
+    pub fn bot_in_league(id: u32) -> PathBuf {
         Path::new(SUBMISSIONS).join(BOTS).join(id.to_string())
     }
 
     /// Removes the files of a submission that has failed. None of them was used in a match.
-    pub(super) fn discard(&self, id: u32) -> io::Result<()> {
+    pub fn discard(&self, id: u32) -> io::Result<()> {
         let work = self.work.path().join(id.to_string());
-        [work, self.archive(id), self.built(id), self.bot(id)].iter().try_for_each(|path| remove(path))
+        [work, self.archive(id), self.built(id), self.bot(id)]
+            .iter()
+            .try_for_each(|path| SubmissionFiles::remove(path))
+    }
+
+    /// Removes a file or a directory, if it exists.
+    pub fn remove(path: &Path) -> io::Result<()> {
+        let removed = match path.symlink_metadata() {
+            Ok(found) if found.is_dir() => std::fs::remove_dir_all(path),
+            Ok(_) => std::fs::remove_file(path),
+            Err(error) => Err(error),
+        };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// An empty directory for the work on a submission.
-    pub(super) fn work(&self, id: u32) -> io::Result<PathBuf> {
+    pub fn work(&self, id: u32) -> io::Result<PathBuf> {
         let path = self.work.path().join(id.to_string());
-        remove(&path)?;
+        SubmissionFiles::remove(&path)?;
         std::fs::create_dir(&path)?;
         Ok(path)
     }
@@ -251,22 +276,9 @@ impl Drop for ArrivingSize {
     }
 }
 
-/// Removes a file or a directory, if it exists.
-pub(super) fn remove(path: &Path) -> io::Result<()> {
-    let removed = match path.symlink_metadata() {
-        Ok(found) if found.is_dir() => std::fs::remove_dir_all(path),
-        Ok(_) => std::fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
 /// Removes a file or a directory, or logs why it stays: that is no reason to stop.
 fn try_to_remove(path: &Path) {
-    if let Err(error) = remove(path) {
+    if let Err(error) = SubmissionFiles::remove(path) {
         tracing::warn!("{} stays: {error}", path.display());
     }
 }
@@ -279,15 +291,13 @@ pub struct Arriving {
     archives: PathBuf,
     /// That of bots that have passed.
     bots: PathBuf,
-    space: SubmissionSpace,
     /// As it was when the archive began to arrive.
     used: SpaceUse,
     arriving: ArrivingSize,
     owner: String,
     hash: Sha256,
     size: u64,
-    most_bytes: u64,
-    quota: SubmissionQuota,
+    limits: IntakeLimits,
 }
 
 impl Arriving {
@@ -297,11 +307,12 @@ impl Arriving {
     /// If it is too large; I/O errors.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
         self.size += bytes.len() as u64;
-        if self.size > self.most_bytes {
-            return Err(IntakeError::TooLarge { most_bytes: self.most_bytes });
+        let IntakeLimits { most_bytes, space, .. } = self.limits;
+        if self.size > most_bytes {
+            return Err(IntakeError::TooLarge { most_bytes });
         }
         let all = self.arriving.add(bytes.len() as u64);
-        self.used.check(self.space, self.size, all)?;
+        self.used.check(space, self.size, all)?;
         self.hash.update(bytes);
         Ok(self.file.write_all(bytes)?)
     }
@@ -316,8 +327,8 @@ impl Arriving {
         by: &OwnerCredential,
         now: SystemTime,
     ) -> Result<u32, IntakeError> {
-        let Arriving { file, archives, bots, owner, hash, size, quota, space, arriving: _arriving, .. } =
-            self;
+        let Arriving { file, archives, bots, owner, hash, size, limits, arriving: _arriving, .. } = self;
+        let IntakeLimits { quota, space, .. } = limits;
         if size == 0 {
             return Err(IntakeError::Empty);
         }
