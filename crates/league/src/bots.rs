@@ -7,19 +7,21 @@ use std::time::SystemTime;
 use referee_game::name;
 use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::Serialize;
 
 use super::acts::ActError;
 use super::{League, failed, utc};
 use referee_game::json;
 use referee_store::{StoreError, parsed_column};
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeagueBot {
     /// Its name, without a version.
     pub name: String,
     /// Bots of the same owner do not meet.
     pub owner: String,
     /// SHA-256 of its token, if it connects.
+    #[serde(skip)]
     pub token: Option<[u8; 32]>,
     /// Its command line, if the server starts it.
     pub command: Option<String>,
@@ -30,18 +32,22 @@ pub struct LeagueBot {
     /// The ladders that a program plays on; `None`: all.
     pub ladders: Option<BTreeSet<String>>,
     /// Whether the file of the league lists it.
+    #[serde(skip)]
     pub is_of_file: bool,
     /// Whether it is not paired for the time being.
+    #[serde(rename = "paused")]
     pub is_paused: bool,
     /// When it was added, in UTC.
     pub added_at: String,
     /// Since when it does not take part any more.
     pub revoked_at: Option<String>,
     /// Why the server does not start its command.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// What people see instead of its name.
     pub display_name: Option<String>,
     /// The version of the submission whose program it is; its directory is then relative to that of the league.
+    #[serde(skip)]
     pub version: Option<u32>,
 }
 

@@ -3,12 +3,13 @@
 use std::time::SystemTime;
 
 use rusqlite::{Connection, params};
+use serde::Serialize;
 
 use super::{League, failed, utc};
 use referee_store::StoreError;
 
 /// A change of a league by a user.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeagueChange {
     /// In UTC.
     pub at: String,

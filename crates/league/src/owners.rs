@@ -36,7 +36,7 @@ stored_words!(OwnerState {
 });
 
 /// An owner of bots.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeagueOwner {
     /// As in [`LeagueBot::owner`](super::LeagueBot::owner).
     pub id: String,
@@ -49,8 +49,10 @@ pub struct LeagueOwner {
     /// Whether it takes part.
     pub state: OwnerState,
     /// Its token; `None` if a proxy vouches for it, and once it has left.
+    #[serde(skip)]
     pub token: Option<OwnerToken>,
     /// The network from which it signed up without an invitation.
+    #[serde(skip)]
     pub network: Option<String>,
     /// When it signed up, in UTC.
     pub joined_at: String,
@@ -99,11 +101,13 @@ impl OwnerToken {
 }
 
 /// A link that admits owners.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Invitation {
     /// From 1; ignored when it is added.
+    #[serde(skip)]
     pub id: u32,
     /// SHA-256 of its secret.
+    #[serde(skip)]
     pub secret: [u8; 32],
     /// The id that the owner gets; `None` for any.
     pub owner: Option<String>,
@@ -114,6 +118,7 @@ pub struct Invitation {
     /// In UTC.
     pub expires_at: String,
     /// In UTC.
+    #[serde(skip)]
     pub made_at: String,
     /// The user of the operating system who made it.
     pub made_by: String,

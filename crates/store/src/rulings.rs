@@ -66,7 +66,7 @@ impl RuledMatch {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RulingRow {
     /// From 1; ignored when it is added.
     pub id: u32,
@@ -85,10 +85,13 @@ pub struct RulingRow {
     /// Whether all results of a disqualified one are annulled.
     pub is_from_start: bool,
     /// The display names before and after.
+    #[serde(skip)]
     pub display: Option<[Option<String>; 2]>,
     /// The round of a tournament that was paired next when it was made.
+    #[serde(skip)]
     pub since: u32,
     /// The same when it was undone.
+    #[serde(skip)]
     pub until: Option<u32>,
     /// Why it was made.
     pub reason: String,
@@ -253,11 +256,13 @@ pub fn only_opponent<P: PartialEq>(players: impl IntoIterator<Item = P>, loser: 
 }
 
 /// How a ruling was undone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UndoneRuling {
     /// The ruling.
+    #[serde(skip)]
     pub id: u32,
     /// [`RulingRow::until`].
+    #[serde(skip)]
     pub until: u32,
     /// In UTC.
     pub at: String,

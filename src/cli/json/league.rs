@@ -1,6 +1,6 @@
 //! Lines of leagues and their ladders, and of rulings.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -8,7 +8,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::cli::json::WorkersStatus;
-use crate::league::{LadderRow, LeagueMatch, OwnerState, Season, SubmissionState};
+use crate::league::{
+    Invitation, LadderRow, LeagueBot, LeagueChange, LeagueMatch, LeagueOwner, Season, Submission,
+};
 use crate::stats::rating::Rating;
 
 /// Bots can connect to a ladder.
@@ -38,14 +40,8 @@ pub(in crate::cli) struct OwnersAt<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "owner")]
 pub(in crate::cli) struct LeagueOwnerLine<'a> {
-    pub(in crate::cli) id: &'a str,
-    /// What people see instead of the id.
-    pub(in crate::cli) display_name: Option<&'a str>,
-    pub(in crate::cli) affiliation: Option<&'a str>,
-    pub(in crate::cli) contact: Option<&'a str>,
-    pub(in crate::cli) state: OwnerState,
-    pub(in crate::cli) joined_at: &'a str,
-    pub(in crate::cli) left_at: Option<&'a str>,
+    #[serde(flatten)]
+    pub(in crate::cli) owner: &'a LeagueOwner,
     /// The names of the bots that take part.
     pub(in crate::cli) bots: Vec<&'a str>,
     /// A new token. It is shown only here.
@@ -63,12 +59,8 @@ pub(in crate::cli) struct InvitationLine<'a> {
     /// The link. It is shown only where it is made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) url: Option<&'a str>,
-    /// The id that the owner gets; null for any.
-    pub(in crate::cli) owner: Option<&'a str>,
-    pub(in crate::cli) uses: u32,
-    pub(in crate::cli) used: u32,
-    pub(in crate::cli) expires_at: &'a str,
-    pub(in crate::cli) made_by: &'a str,
+    #[serde(flatten)]
+    pub(in crate::cli) invitation: &'a Invitation,
 }
 
 /// A backup of a league that is up to date.
@@ -111,23 +103,10 @@ pub(in crate::cli) struct AddedBot<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "bot")]
 pub(in crate::cli) struct LeagueBotLine<'a> {
-    pub(in crate::cli) name: &'a str,
-    /// What people see instead of the name.
-    pub(in crate::cli) display_name: Option<&'a str>,
-    pub(in crate::cli) owner: &'a str,
+    #[serde(flatten)]
+    pub(in crate::cli) bot: &'a LeagueBot,
     /// `connects` or `program`.
     pub(in crate::cli) kind: &'a str,
-    pub(in crate::cli) command: Option<&'a str>,
-    pub(in crate::cli) directory: Option<&'a Path>,
-    pub(in crate::cli) anchor: Option<f64>,
-    /// The ladders that a program plays on; `null`: all.
-    pub(in crate::cli) ladders: Option<&'a BTreeSet<String>>,
-    pub(in crate::cli) paused: bool,
-    pub(in crate::cli) added_at: &'a str,
-    pub(in crate::cli) revoked_at: Option<&'a str>,
-    /// Why the server does not start its command.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::cli) refused: Option<&'a str>,
     /// Its versions with matches, by ladder.
     pub(in crate::cli) players: Vec<LeaguePlayerSeen>,
 }
@@ -136,41 +115,17 @@ pub(in crate::cli) struct LeagueBotLine<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "log")]
 pub(in crate::cli) struct LeagueLogLine<'a> {
-    /// In UTC.
-    pub(in crate::cli) at: &'a str,
-    /// The user of the operating system.
-    pub(in crate::cli) user: &'a str,
-    /// As in the command line.
-    pub(in crate::cli) action: &'a str,
+    #[serde(flatten)]
+    pub(in crate::cli) change: &'a LeagueChange,
 }
 
 /// A program that an owner has handed in.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "submission")]
 pub(in crate::cli) struct SubmissionLine<'a> {
-    /// From 1.
-    pub(in crate::cli) id: u32,
     pub(in crate::cli) owner: &'a str,
-    /// The name in `bot.toml`, once it has been read.
-    pub(in crate::cli) bot: Option<&'a str>,
-    /// The player is BOT@VERSION.
-    pub(in crate::cli) version: Option<u32>,
-    pub(in crate::cli) language: Option<&'a str>,
-    pub(in crate::cli) state: SubmissionState,
-    /// Whether the organiser has approved it.
-    pub(in crate::cli) approved: bool,
-    /// In bytes.
-    pub(in crate::cli) size: u64,
-    /// SHA-256 of the archive.
-    pub(in crate::cli) archive: &'a str,
-    /// SHA-256 of the archive of what was built.
-    pub(in crate::cli) built: Option<&'a str>,
-    /// The ladders whose check it has passed.
-    pub(in crate::cli) ladders: &'a BTreeSet<String>,
-    /// In UTC.
-    pub(in crate::cli) received_at: &'a str,
-    /// When its state changed last, in UTC.
-    pub(in crate::cli) changed_at: &'a str,
+    #[serde(flatten)]
+    pub(in crate::cli) submission: &'a Submission,
     /// Only of a single submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) log: Option<&'a str>,

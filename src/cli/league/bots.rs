@@ -207,21 +207,8 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
                 state: state.clone(),
             })
             .collect();
-        let listed = LeagueBotLine {
-            name: &bot.name,
-            display_name: bot.display_name.as_deref(),
-            owner: &bot.owner,
-            kind: if bot.command.is_some() { "program" } else { "connects" },
-            command: bot.command.as_deref(),
-            directory: bot.directory.as_deref(),
-            anchor: bot.anchor,
-            ladders: bot.ladders.as_ref(),
-            paused: bot.is_paused,
-            added_at: &bot.added_at,
-            revoked_at: bot.revoked_at.as_deref(),
-            refused: bot.refused.as_deref(),
-            players,
-        };
+        let kind = if bot.command.is_some() { "program" } else { "connects" };
+        let listed = LeagueBotLine { bot, kind, players };
         if args.json {
             writeln!(out, "{}", json::text(&listed))?;
             continue;

@@ -33,8 +33,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut out = screen::stdout();
     if args.json {
         for entry in &entries {
-            let line = LeagueLogLine { at: &entry.at, user: &entry.user, action: &entry.action };
-            writeln!(out, "{}", json::text(&line))?;
+            writeln!(out, "{}", json::text(&LeagueLogLine { change: entry }))?;
         }
     } else {
         let rows = entries.into_iter().map(|entry| vec![entry.at, entry.user, entry.action]).collect();

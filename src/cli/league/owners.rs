@@ -85,7 +85,11 @@ pub(super) fn invite(args: &InviteArgs) -> Result<Exit, Failure> {
     let url = format!("{base}#{secret}");
     let mut out = screen::stdout();
     if args.json {
-        writeln!(out, "{}", json::text(&InvitationLine { id: None, url: Some(&url), ..line(&invitation) }))?;
+        writeln!(
+            out,
+            "{}",
+            json::text(&InvitationLine { id: None, url: Some(&url), invitation: &invitation })
+        )?;
     } else {
         writeln!(out, "this link is shown once, and works until {}:\n{url}", invitation.expires_at)?;
     }
@@ -94,18 +98,6 @@ pub(super) fn invite(args: &InviteArgs) -> Result<Exit, Failure> {
 
 fn no_owners() -> Failure {
     Failure::usage("the league has no pages for owners: add [owners] with `listen` to its file")
-}
-
-fn line(invitation: &Invitation) -> InvitationLine<'_> {
-    InvitationLine {
-        id: Some(invitation.id),
-        url: None,
-        owner: invitation.owner.as_deref(),
-        uses: invitation.uses,
-        used: invitation.used,
-        expires_at: &invitation.expires_at,
-        made_by: &invitation.made_by,
-    }
 }
 
 /// List the invitations, or take one back
@@ -133,7 +125,8 @@ pub(super) fn invitations(args: &InvitationsArgs) -> Result<Exit, Failure> {
     let invitations = league.invitations().map_err(Failure::cannot_run)?;
     if args.json {
         for invitation in &invitations {
-            writeln!(out, "{}", json::text(&line(invitation)))?;
+            let line = InvitationLine { id: Some(invitation.id), url: None, invitation };
+            writeln!(out, "{}", json::text(&line))?;
         }
     } else {
         let now = utc(now());
@@ -174,11 +167,10 @@ pub(super) fn list(args: &OwnersArgs) -> Result<Exit, Failure> {
         }
     } else {
         let rows = owners.iter().map(|owner| {
-            let line = owner_line(owner, &bots, None);
-            let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
-            let bots = line.bots.join(", ");
-            let (name, affiliation) = (text(line.display_name), text(line.affiliation));
-            vec![owner.id.clone(), name, affiliation, owner.state.to_string(), bots, text(line.contact)]
+            let text = |text: &Option<String>| text.clone().unwrap_or_default();
+            let bots = owner_line(owner, &bots, None).bots.join(", ");
+            let (name, affiliation) = (text(&owner.display_name), text(&owner.affiliation));
+            vec![owner.id.clone(), name, affiliation, owner.state.to_string(), bots, text(&owner.contact)]
         });
         let columns = ["owner", "name", "affiliation", "state", "bots", "contact"];
         writeln!(out, "{}", table(&columns, rows.collect(), 0..0))?;
@@ -193,17 +185,7 @@ fn owner_line<'a>(
     token: Option<&'a str>,
 ) -> LeagueOwnerLine<'a> {
     let own = bots.iter().filter(|bot| bot.owner == owner.id && bot.revoked_at.is_none());
-    LeagueOwnerLine {
-        id: &owner.id,
-        display_name: owner.display_name.as_deref(),
-        affiliation: owner.affiliation.as_deref(),
-        contact: owner.contact.as_deref(),
-        state: owner.state,
-        joined_at: &owner.joined_at,
-        left_at: owner.left_at.as_deref(),
-        bots: own.map(|bot| &*bot.name).collect(),
-        token,
-    }
+    LeagueOwnerLine { owner, bots: own.map(|bot| &*bot.name).collect(), token }
 }
 
 /// Add, approve or remove an owner, or make a new token

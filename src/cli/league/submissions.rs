@@ -86,30 +86,7 @@ struct RejectArgs {
 }
 
 fn line(row: &Submission, has_log: bool) -> SubmissionLine<'_> {
-    SubmissionLine {
-        id: row.id,
-        owner: &row.owner,
-        bot: row.bot.as_deref(),
-        version: row.version,
-        language: row.language.as_deref(),
-        state: row.state,
-        approved: row.is_approved,
-        size: row.size,
-        archive: &row.archive,
-        built: row.built.as_deref(),
-        ladders: &row.ladders,
-        received_at: &row.received_at,
-        changed_at: &row.changed_at,
-        log: has_log.then_some(&*row.log),
-    }
-}
-
-/// `BOT@VERSION`, once it is known.
-fn player(row: &Submission) -> String {
-    match (&row.bot, row.version) {
-        (Some(bot), Some(version)) => format!("{bot}@{version}"),
-        _ => String::new(),
-    }
+    SubmissionLine { owner: &row.owner, submission: row, log: has_log.then_some(&*row.log) }
 }
 
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
@@ -124,7 +101,7 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let cells = rows.iter().map(|row| {
             let language = row.language.clone().unwrap_or_default();
             let (state, at) = (row.state.words().to_owned(), row.changed_at.clone());
-            vec![row.id.to_string(), row.owner.clone(), player(row), language, state, at]
+            vec![row.id.to_string(), row.owner.clone(), row.player().unwrap_or_default(), language, state, at]
         });
         let head = ["number", "owner", "player", "language", "state", "since (UTC)"];
         writeln!(out, "{}", table(&head, cells.collect(), 0..1))?;
@@ -149,7 +126,7 @@ fn decide(id: u32, which: &LeagueSelector, act: OrganiserAct<'_>, what: &str) ->
     let (_, mut league) = which.open()?;
     log::act(&mut league, act)?;
     let row = existing(&league, id)?;
-    writeln!(screen::stdout(), "{} of {} is {what}", player(&row), row.owner)?;
+    writeln!(screen::stdout(), "{} of {} is {what}", row.player().unwrap_or_default(), row.owner)?;
     Ok(Exit::Done)
 }
 
@@ -165,8 +142,7 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     if args.json {
         writeln!(out, "{}", json::text(&line(&row, true)))?;
     } else {
-        let player = Some(player(&row)).filter(|player| !player.is_empty());
-        let player = player.unwrap_or_else(|| "a program".to_owned());
+        let player = row.player().unwrap_or_else(|| "a program".to_owned());
         let Submission { id, owner, state, changed_at, size, .. } = &row;
         writeln!(out, "submission {id}: {player} of {owner}, {state} since {changed_at}, {size} bytes")?;
         writeln!(out, "archive {}", row.archive)?;

@@ -77,11 +77,12 @@ impl SubmissionState {
 }
 
 /// A program that an owner has handed in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Submission {
     /// From 1.
     pub id: u32,
     /// As in [`LeagueBot::owner`](super::LeagueBot::owner).
+    #[serde(skip)]
     pub owner: String,
     /// The name of its bot, once its `bot.toml` has been read.
     pub bot: Option<String>,
@@ -90,6 +91,7 @@ pub struct Submission {
     /// For display.
     pub language: Option<String>,
     /// The command line of the bot.
+    #[serde(skip)]
     pub command: Option<String>,
     /// SHA-256 of the archive, in hex.
     pub archive: String,
@@ -102,10 +104,13 @@ pub struct Submission {
     /// How far it has come.
     pub state: SubmissionState,
     /// Whether the organiser has approved it.
+    #[serde(rename = "approved")]
     pub is_approved: bool,
     /// How often it was begun.
+    #[serde(skip)]
     pub attempts: u32,
     /// What the build and the check have reported.
+    #[serde(skip)]
     pub log: String,
     /// When it came, in UTC.
     pub received_at: String,
@@ -162,6 +167,13 @@ fn read_submission(row: &Row<'_>) -> rusqlite::Result<Submission> {
         received_at: row.get("received_at")?,
         changed_at: row.get("changed_at")?,
     })
+}
+
+impl Submission {
+    /// `BOT@VERSION`, once it is known.
+    pub fn player(&self) -> Option<String> {
+        Some(format!("{}@{}", self.bot.as_ref()?, self.version?))
+    }
 }
 
 impl League {

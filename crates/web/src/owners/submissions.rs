@@ -12,7 +12,7 @@ use axum::response::Response;
 use futures_util::StreamExt;
 use referee_league::{
     Arriving, IntakeError, IntakeLimits, League, LeagueOwner, OwnerCredential, Submission, SubmissionError,
-    SubmissionFiles, SubmissionState,
+    SubmissionFiles,
 };
 use referee_store::utc;
 use serde::Serialize;
@@ -152,54 +152,18 @@ pub(super) fn status(error: &IntakeError) -> StatusCode {
 
 /// A submission, as its owner sees it.
 #[derive(Serialize)]
-pub(super) struct SubmissionView {
-    id: u32,
-    /// The name in `bot.toml`, once it has been read.
-    bot: Option<String>,
-    version: Option<u32>,
-    language: Option<String>,
-    state: SubmissionState,
-    /// Whether it plays once it has passed, or the organiser still has to decide that.
-    approved: bool,
-    /// In bytes.
-    size: u64,
-    /// SHA-256 of the archive.
-    archive: String,
-    /// SHA-256 of the archive of what was built.
-    built: Option<String>,
-    /// The ladders whose check it has passed.
-    ladders: Vec<String>,
-    received_at: String,
-    changed_at: String,
+struct SubmissionView {
+    #[serde(flatten)]
+    submission: Submission,
     /// Only of a single submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<String>,
 }
 
-impl SubmissionView {
-    fn of(row: Submission, has_log: bool) -> SubmissionView {
-        SubmissionView {
-            id: row.id,
-            bot: row.bot,
-            version: row.version,
-            language: row.language,
-            state: row.state,
-            approved: row.is_approved,
-            size: row.size,
-            archive: row.archive,
-            built: row.built,
-            ladders: row.ladders.into_iter().collect(),
-            received_at: row.received_at,
-            changed_at: row.changed_at,
-            log: has_log.then_some(row.log),
-        }
-    }
-}
-
 /// The submissions of an owner.
 #[derive(Serialize)]
 struct SubmissionList {
-    submissions: Vec<SubmissionView>,
+    submissions: Vec<Submission>,
 }
 
 /// Notes that an owner is uploading, for as long as it exists.
@@ -255,7 +219,7 @@ async fn find(owners: &Arc<Owners>, owner: LeagueOwner, id: u32) -> Result<Submi
             let found = league.submission(id)?.filter(|row| row.owner == owner.id);
             let name = id.to_string();
             let row = found.ok_or(OwnersError::NoSuch { what: "submission of yours", name })?;
-            Ok(SubmissionView::of(row, true))
+            Ok(SubmissionView { log: Some(row.log.clone()), submission: row })
         })
         .await
 }
@@ -266,7 +230,6 @@ pub(super) async fn list(
     ActiveOwner(SignedIn { owner, .. }): ActiveOwner,
 ) -> Result<Response, OwnersError> {
     let submissions = owners.with(move |_, league| Ok(league.submissions(Some(&owner.id))?)).await?;
-    let submissions = submissions.into_iter().map(|row| SubmissionView::of(row, false)).collect();
     Ok(json(StatusCode::OK, &SubmissionList { submissions }))
 }
 
