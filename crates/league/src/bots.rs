@@ -9,7 +9,7 @@ use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
 
-use super::acts::ActError;
+use super::acts::{ActError, Refusal};
 use super::{League, failed, utc};
 use referee_game::json;
 use referee_store::{StoreError, parsed_column};
@@ -262,7 +262,10 @@ pub(super) fn own_names(db: &Connection, owner: &str) -> rusqlite::Result<BTreeS
 pub(super) fn admit(db: &Connection, bot: &NewBot<'_>, at: SystemTime) -> Result<(), ActError> {
     match insert(db, bot, at)? {
         None => Ok(()),
-        Some(taken) => Err(ActError::LooksLike { name: bot.name.to_owned(), taken }),
+        Some(taken) => Err(Refusal::Invalid.because(format_args!(
+            "`{}` looks like `{taken}`, which is taken; choose a name that cannot be confused with it",
+            bot.name
+        ))),
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::acts::{ActError, Refusal};
 use super::{League, failed, utc};
 use referee_game::json;
 use referee_store::{StoreError, parsed_column};
@@ -29,39 +30,6 @@ impl Challenge {
     /// Challenges that were asked for before this time, in UTC, have expired now: their players did not come.
     pub fn expired_before(now: SystemTime) -> String {
         utc(now.checked_sub(KEPT).unwrap_or(SystemTime::UNIX_EPOCH))
-    }
-}
-
-/// Why a match is not asked for.
-#[derive(Debug, thiserror::Error)]
-pub enum ChallengeError {
-    #[error("no bot called `{0}` takes part")]
-    NoBot(String),
-    #[error("`{bot}` does not play on {ladder}")]
-    OtherLadder { bot: String, ladder: String },
-    #[error("`{player}` does not play on {ladder}: `{bot}` stands for the newest version that is there")]
-    NoVersion { player: String, bot: String, ladder: String },
-    #[error("`{0}` is named twice")]
-    Twice(String),
-    #[error("one of them is yours")]
-    NoneOwn,
-    #[error("{limit} challenges a day are allowed, and you have made so many today")]
-    TooMany { limit: u32 },
-    /// The database cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl ChallengeError {
-    /// Whether the match cannot be played; otherwise the database cannot be used.
-    pub fn is_usage(&self) -> bool {
-        !matches!(self, ChallengeError::Store(_))
-    }
-}
-
-impl From<rusqlite::Error> for ChallengeError {
-    fn from(error: rusqlite::Error) -> ChallengeError {
-        ChallengeError::Store(failed(error))
     }
 }
 
@@ -101,7 +69,7 @@ pub(super) fn check_players(
     db: &Connection,
     ladder: &str,
     players: &[String],
-) -> Result<Vec<String>, ChallengeError> {
+) -> Result<Vec<String>, ActError> {
     let names: Vec<Name> = players.iter().map(|player| Name::parse(player)).collect();
     let mut owners = Vec::new();
     for (at, name) in names.iter().enumerate() {
@@ -112,9 +80,9 @@ pub(super) fn check_players(
         let row =
             db.query_row(sql, [bot.as_str(), ladder], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
         let found: Option<(String, bool, Option<u32>)> = row.optional()?;
-        let (owner, is_here, submitted) = found.ok_or_else(|| ChallengeError::NoBot(bot.clone()))?;
+        let (owner, is_here, submitted) = found.ok_or_else(|| ActError::NoOpponent(bot.clone()))?;
         if !is_here {
-            return Err(ChallengeError::OtherLadder { bot: bot.clone(), ladder: ladder.to_owned() });
+            return Err(Refusal::Invalid.because(format_args!("`{bot}` does not play on {ladder}")));
         }
         if let Some(version) = version {
             let exists = match submitted {
@@ -125,8 +93,9 @@ pub(super) fn check_players(
                 }
             };
             if !exists {
-                let (player, bot, ladder) = (name.to_string(), bot.clone(), ladder.to_owned());
-                return Err(ChallengeError::NoVersion { player, bot, ladder });
+                return Err(Refusal::Invalid.because(format_args!(
+                    "`{name}` does not play on {ladder}: `{bot}` stands for the newest version that is there"
+                )));
             }
         }
         // A bot without a version stands for any of its versions.
@@ -134,7 +103,7 @@ pub(super) fn check_players(
             other.bot == *bot && (other == name || other.version.is_none() || version.is_none())
         };
         if names[..at].iter().any(is_same) {
-            return Err(ChallengeError::Twice(bot.clone()));
+            return Err(Refusal::Invalid.because(format_args!("`{bot}` is named twice")));
         }
         owners.push(owner);
     }

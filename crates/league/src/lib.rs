@@ -30,23 +30,23 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
-pub use acts::{ActError, LadderMatch, NotAdmitted, OrganiserAct, OwnerAct, OwnerCredential};
+pub use acts::{ActError, LadderMatch, OrganiserAct, OwnerAct, OwnerCredential, Refusal};
 
 pub use bots::{BotDisplayNames, LeagueBot, NewBot, ProgramName};
-pub use challenges::{Challenge, ChallengeError};
+pub use challenges::Challenge;
 pub use error::{LadderError, NotCounted};
 pub use history::{KeptRating, RatingPoint};
 pub use ladder_rulings::LadderRulings;
 pub use ladder_season::{FinalStandings, LadderSeason};
 pub use log::LeagueChange;
 pub use matches::{LeagueMatch, MatchFilter};
-pub use owners::{Admission, Invitation, InvitationError, LeagueOwner, OwnerError, OwnerState, OwnerToken};
+pub use owners::{Admission, Invitation, LeagueOwner, OwnerState, OwnerToken};
 pub use rules::RulesVersion;
-pub use seasons::{Season, SeasonError};
+pub use seasons::Season;
 pub use snapshot::{LadderSnapshot, LeadTaken, PlayerState, PublishedLadder, WaitingMatch};
 pub use submissions::{
-    Arriving, IntakeError, IntakeLimits, SUBMISSIONS, Submission, SubmissionError, SubmissionFiles,
-    SubmissionQuota, SubmissionSpace, SubmissionState, SubmittedBot,
+    Arriving, IntakeLimits, SUBMISSIONS, Submission, SubmissionFiles, SubmissionQuota, SubmissionSpace,
+    SubmissionState, SubmittedBot,
 };
 
 pub use tally::{LadderRow, LadderSeats, LadderTally, RatingInputs, Standing, ranking};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use referee_store::StoreError;
 use referee_store::stored_words;
 
-use super::acts::{NotAdmitted, OwnerCredential, user_of};
+use super::acts::{ActError, OwnerCredential, Refusal, user_of};
 use super::bots::follow_bot;
 use super::log::note;
 use super::{League, failed, utc};
@@ -64,9 +64,12 @@ impl LeagueOwner {
     /// Checks that the organiser has approved it.
     ///
     /// # Errors
-    /// [`NotAdmitted::Waiting`].
-    pub fn check_approved(&self) -> Result<(), NotAdmitted> {
-        if self.state == OwnerState::Active { Ok(()) } else { Err(NotAdmitted::Waiting) }
+    /// [`Refusal::NotAllowed`].
+    pub fn check_approved(&self) -> Result<(), ActError> {
+        match self.state {
+            OwnerState::Active => Ok(()),
+            _ => Err(Refusal::NotAllowed.because("the organiser has not approved you yet")),
+        }
     }
 
     /// SHA-256 of the tokens with which its bots may connect at this time.
@@ -133,54 +136,9 @@ pub enum Admission<'a> {
     Open { per_day: u32, per_network: u32 },
 }
 
-/// Why nobody can sign up with an invitation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvitationError {
-    #[error("there is no such invitation, or it was taken back: ask the organiser for another one")]
-    Unknown,
-    #[error("the invitation has been used: ask the organiser for another one")]
-    Used,
-    #[error("the invitation has expired: ask the organiser for another one")]
-    Expired,
-    #[error("the invitation is for another id")]
-    OtherOwner,
-}
-
-impl InvitationError {
-    pub fn word(self) -> &'static str {
-        match self {
-            InvitationError::Unknown => "unknown",
-            InvitationError::Used => "used",
-            InvitationError::Expired => "expired",
-            InvitationError::OtherOwner => "for another id",
-        }
-    }
-}
-
-/// Why an owner is not stored.
-#[derive(Debug, thiserror::Error)]
-pub enum OwnerError {
-    #[error("{}: choose another one", name::Likeness::of(.given, .taken))]
-    Taken {
-        /// The id or the display name.
-        given: String,
-        /// What it looks like.
-        taken: String,
-    },
-    #[error("{limit} a day may sign up{whence}, and so many have: come back tomorrow")]
-    TooMany { limit: u32, whence: &'static str },
-    /// The invitation does not admit it.
-    #[error(transparent)]
-    Invitation(#[from] InvitationError),
-    /// The database cannot be read or written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<rusqlite::Error> for OwnerError {
-    fn from(error: rusqlite::Error) -> OwnerError {
-        OwnerError::Store(failed(error))
-    }
+/// The id or the display name of an owner looks like another one.
+fn taken(given: &str, taken: &str) -> ActError {
+    Refusal::Conflict.because(format_args!("{}: choose another one", name::Likeness::of(given, taken)))
 }
 
 fn read_owner(row: &Row<'_>) -> rusqlite::Result<LeagueOwner> {
@@ -220,7 +178,7 @@ pub(super) fn find_owner(db: &Connection, id: &str) -> rusqlite::Result<Option<L
 }
 
 /// The owner with this credential, who has not left.
-pub(super) fn owner_by(db: &Connection, credential: &OwnerCredential) -> Result<LeagueOwner, NotAdmitted> {
+pub(super) fn owner_by(db: &Connection, credential: &OwnerCredential) -> Result<LeagueOwner, ActError> {
     let found = match credential {
         OwnerCredential::Token(hash) => {
             let mut query = db.prepare_cached("SELECT * FROM owners WHERE token = ?1")?;
@@ -229,8 +187,8 @@ pub(super) fn owner_by(db: &Connection, credential: &OwnerCredential) -> Result<
         OwnerCredential::Proxy(id) => find_owner(db, id)?,
     };
     found.filter(|owner| owner.state != OwnerState::Left).ok_or_else(|| match credential {
-        OwnerCredential::Token(_) => NotAdmitted::UnknownToken,
-        OwnerCredential::Proxy(id) => NotAdmitted::UnknownId { id: id.clone() },
+        OwnerCredential::Token(_) => ActError::unknown_token(),
+        OwnerCredential::Proxy(id) => Refusal::NotOwner.because(format_args!("`{id}` has not signed up")),
     })
 }
 
@@ -239,7 +197,7 @@ pub(super) fn check_owner_names(
     db: &Connection,
     id: &str,
     display_name: Option<&str>,
-) -> Result<(), OwnerError> {
+) -> Result<(), ActError> {
     let mut query = db.prepare_cached("SELECT id, display_name FROM owners WHERE id <> ?1")?;
     let mut others = query.query([id])?;
     while let Some(other) = others.next()? {
@@ -247,7 +205,7 @@ pub(super) fn check_owner_names(
         for given in [Some(id), display_name].into_iter().flatten() {
             let looks_like = |taken: &&String| name::skeleton(taken) == name::skeleton(given);
             if let Some(taken) = taken.iter().flatten().find(looks_like) {
-                return Err(OwnerError::Taken { given: given.to_owned(), taken: taken.clone() });
+                return Err(self::taken(given, taken));
             }
         }
     }
@@ -255,7 +213,7 @@ pub(super) fn check_owner_names(
 }
 
 /// Adds an owner with a new id, or one who has left.
-pub(super) fn insert_owner(db: &Connection, owner: &LeagueOwner) -> Result<(), OwnerError> {
+pub(super) fn insert_owner(db: &Connection, owner: &LeagueOwner) -> Result<(), ActError> {
     check_owner_names(db, &owner.id, owner.display_name.as_deref())?;
     let LeagueOwner { id, display_name, affiliation, contact, state, token, network, joined_at, .. } = owner;
     let token = token.as_ref();
@@ -277,7 +235,7 @@ pub(super) fn insert_owner(db: &Connection, owner: &LeagueOwner) -> Result<(), O
             joined_at,
         ])?;
     if added == 0 {
-        return Err(OwnerError::Taken { given: id.clone(), taken: id.clone() });
+        return Err(taken(id, id));
     }
     Ok(())
 }
@@ -314,13 +272,19 @@ fn use_invitation(
     secret: &SecretHash,
     owner: &str,
     now: &str,
-) -> Result<Invitation, OwnerError> {
+) -> Result<Invitation, ActError> {
     let sql = "SELECT * FROM invitations WHERE secret = ?1";
     let found = db.query_row(sql, [secret], read_invitation).optional()?;
-    let invitation = found.ok_or(InvitationError::Unknown)?;
-    invitation.check(now)?;
+    let refused = |why: &str| Refusal::NotAllowed.because(why);
+    let invitation = found.ok_or_else(|| {
+        refused("there is no such invitation, or it was taken back: ask the organiser for another one")
+    })?;
+    if let Some(state) = invitation.closed(now) {
+        let has = if state == "used" { "been used" } else { state };
+        return Err(refused(&format!("the invitation has {has}: ask the organiser for another one")));
+    }
     if invitation.owner.as_ref().is_some_and(|own| own != owner) {
-        return Err(InvitationError::OtherOwner.into());
+        return Err(refused("the invitation is for another id"));
     }
     db.execute("UPDATE invitations SET used = used + 1 WHERE id = ?1", [invitation.id])?;
     Ok(invitation)
@@ -332,29 +296,28 @@ fn check_sign_ups(
     network: Option<&str>,
     [per_day, per_network]: [u32; 2],
     day: SystemTime,
-) -> Result<(), OwnerError> {
+) -> Result<(), ActError> {
     let sql = "SELECT count(*), count(*) FILTER (WHERE network = ?2) FROM owners WHERE network IS NOT NULL AND \
                substr(joined_at, 1, 10) = ?1";
     let counted = db.query_row(sql, params![&utc(day)[..10], network], |row| Ok((row.get(0)?, row.get(1)?)));
     let (today, of_network): (u32, u32) = counted?;
     for (count, limit, whence) in [(of_network, per_network, " from one network"), (today, per_day, "")] {
         if count >= limit {
-            return Err(OwnerError::TooMany { limit, whence });
+            return Err(Refusal::TooMany.because(format_args!(
+                "{limit} a day may sign up{whence}, and so many have: come back tomorrow"
+            )));
         }
     }
     Ok(())
 }
 
 impl Invitation {
-    /// Checks that it admits another owner at this time, in UTC.
-    ///
-    /// # Errors
-    /// [`InvitationError::Used`], or [`InvitationError::Expired`].
-    pub fn check(&self, now: &str) -> Result<(), InvitationError> {
-        if self.used >= self.uses {
-            return Err(InvitationError::Used);
+    /// Why it admits no other owner at this time, in UTC: `used` or `expired`; `None` if it does.
+    pub fn closed(&self, now: &str) -> Option<&'static str> {
+        match self.used >= self.uses {
+            true => Some("used"),
+            false => Some("expired").filter(|_| self.expires_at.as_str() <= now),
         }
-        if self.expires_at.as_str() <= now { Err(InvitationError::Expired) } else { Ok(()) }
     }
 }
 
@@ -381,7 +344,7 @@ impl League {
     ///
     /// # Errors
     /// If there is none, or those of the database.
-    pub fn owner_by(&self, credential: &OwnerCredential) -> Result<LeagueOwner, NotAdmitted> {
+    pub fn owner_by(&self, credential: &OwnerCredential) -> Result<LeagueOwner, ActError> {
         owner_by(&self.db, credential)
     }
 
@@ -395,7 +358,7 @@ impl League {
         owner: &LeagueOwner,
         admission: Admission<'_>,
         now: SystemTime,
-    ) -> Result<(), OwnerError> {
+    ) -> Result<(), ActError> {
         self.try_change(|db| {
             let is_named = match admission {
                 Admission::Invitation(secret) => {
@@ -406,19 +369,18 @@ impl League {
                     false
                 }
             };
-            let taken = |taken: String| OwnerError::Taken { given: owner.id.clone(), taken };
             let sql = "SELECT id FROM owners WHERE id = ?1 AND NOT (?2 AND state = 'left')";
             if let Some(other) =
-                db.query_row(sql, params![owner.id, is_named], |row| row.get(0)).optional()?
+                db.query_row(sql, params![owner.id, is_named], |row| row.get::<_, String>(0)).optional()?
             {
-                return Err(taken(other));
+                return Err(taken(&owner.id, &other));
             }
             let mut query = db.prepare_cached("SELECT DISTINCT owner FROM bots")?;
             for other in query.query_map([], |row| row.get::<_, String>(0))? {
                 let other = other?;
                 let is_own = is_named && other == owner.id;
                 if !is_own && name::skeleton(&other) == name::skeleton(&owner.id) {
-                    return Err(taken(other));
+                    return Err(taken(&owner.id, &other));
                 }
             }
             insert_owner(db, owner)?;
@@ -443,7 +405,7 @@ mod tests {
     use referee_files::Folder;
 
     use super::*;
-    use crate::{ActError, NewBot, OrganiserAct, OwnerAct};
+    use crate::{NewBot, OrganiserAct, OwnerAct};
 
     fn owner(id: &str, token: u8) -> LeagueOwner {
         LeagueOwner {
@@ -492,14 +454,20 @@ mod tests {
             result.map_err(|error| error.to_string())
         };
         assert_eq!(sign_up("ada", 1, 0), Ok(()));
-        assert_eq!(sign_up("ben", 2, 100), Err(InvitationError::Expired.to_string()));
+        assert_eq!(
+            sign_up("ben", 2, 100),
+            Err("the invitation has expired: ask the organiser for another one".to_owned())
+        );
         // What is refused uses nothing up.
         assert_eq!(
             sign_up("Ada", 2, 1),
             Err("`Ada` looks like `ada`, which is taken: choose another one".to_owned())
         );
         assert_eq!(sign_up("ben", 2, 99), Ok(()));
-        assert_eq!(sign_up("cleo", 3, 99), Err(InvitationError::Used.to_string()));
+        assert_eq!(
+            sign_up("cleo", 3, 99),
+            Err("the invitation has been used: ask the organiser for another one".to_owned())
+        );
         let mut uninvited = |id: &str, per_day, per_network, now| {
             let result = league.sign_up(&owner(id, 3), Admission::Open { per_day, per_network }, at(now));
             result.map_err(|error| error.to_string())
@@ -509,10 +477,8 @@ mod tests {
         assert_eq!(uninvited("cleo", 3, 2, 7), refused(" from one network"));
         assert_eq!(uninvited("cleo", 2, 3, 7), refused(""));
         assert_eq!(uninvited("cleo", 1, 1, 86_400), Ok(()));
-        assert!(matches!(
-            league.sign_up(&owner("dan", 4), Admission::Invitation(&[9; 32]), at(0)),
-            Err(OwnerError::Invitation(InvitationError::Unknown))
-        ));
+        let refused = league.sign_up(&owner("dan", 4), Admission::Invitation(&[9; 32]), at(0));
+        assert!(refused.unwrap_err().to_string().starts_with("there is no such invitation"));
     }
 
     #[test]
@@ -524,14 +490,12 @@ mod tests {
         league.set_programs(&[program], at(0)).unwrap();
         for id in ["ada", "A-D-A"] {
             let refused = league.sign_up(&owner(id, 1), OPEN, at(0));
-            assert!(
-                matches!(&refused, Err(OwnerError::Taken { taken, .. }) if taken == "ada"),
-                "{refused:?}"
-            );
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains("`ada`") && refused.contains("choose another one"), "{refused}");
         }
         invite(&mut league, &invitation(1, Some("ada"), 1));
         let other = league.sign_up(&owner("ben", 1), Admission::Invitation(&[1; 32]), at(0));
-        assert!(matches!(other, Err(OwnerError::Invitation(InvitationError::OtherOwner))), "{other:?}");
+        assert_eq!(other.unwrap_err().to_string(), "the invitation is for another id");
         league.sign_up(&owner("ada", 1), Admission::Invitation(&[1; 32]), at(0)).unwrap();
     }
 
@@ -547,10 +511,10 @@ mod tests {
         assert_eq!(ada.tokens(at(3699)), [[2; 32], [1; 32]]);
         assert_eq!(ada.tokens(at(3700)), [[2; 32]]);
         assert_eq!(LeagueOwner { state: OwnerState::Waiting, ..ada }.tokens(at(0)), [[0; 32]; 0]);
-        assert!(matches!(league.owner_by(&by(1)), Err(NotAdmitted::UnknownToken)));
+        assert!(matches!(league.owner_by(&by(1)), Err(ActError::Refused { kind: Refusal::NotOwner, .. })));
         for act in [OwnerAct::ReplaceToken { hash: [3; 32] }, OwnerAct::Leave] {
             let refused = league.act_as_owner(&by(1), act, at(101));
-            assert!(matches!(refused, Err(ActError::NotAdmitted(NotAdmitted::UnknownToken))), "{refused:?}");
+            assert!(matches!(refused, Err(ActError::Refused { kind: Refusal::NotOwner, .. })), "{refused:?}");
         }
     }
 }

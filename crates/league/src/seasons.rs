@@ -2,11 +2,11 @@
 
 use std::time::SystemTime;
 
-use referee_game::name::{NameError, check_name};
+use referee_game::name::check_name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
-use thiserror::Error;
 
+use super::acts::{ActError, Refusal};
 use super::matches::{self, LeagueMatch, read_match};
 use super::{League, failed, utc};
 use referee_store::RulingRow;
@@ -37,26 +37,6 @@ impl Season {
     }
 }
 
-/// Why a season does not end.
-#[derive(Debug, Error)]
-pub enum SeasonError {
-    #[error("season {name}: {why}")]
-    Name { name: String, why: NameError },
-    #[error("season {0} has ended before: take another name")]
-    Taken(String),
-    #[error("no match has been played in this season")]
-    Empty,
-    /// The database.
-    #[error(transparent)]
-    Storage(#[from] StoreError),
-}
-
-impl From<rusqlite::Error> for SeasonError {
-    fn from(error: rusqlite::Error) -> SeasonError {
-        SeasonError::Storage(failed(error))
-    }
-}
-
 /// SQL: the number of the season in progress.
 pub(super) const CURRENT: &str = "(SELECT count(*) + 1 FROM seasons)";
 
@@ -77,15 +57,16 @@ pub(super) fn end(
     at: SystemTime,
     keeps_ratings: bool,
     user: &str,
-) -> Result<(), SeasonError> {
-    check_name(name).map_err(|why| SeasonError::Name { name: name.to_owned(), why })?;
+) -> Result<(), ActError> {
+    let refused = |why: &str| Refusal::Conflict.because(why);
+    check_name(name).map_err(|why| refused(&format!("season {name}: {why}")))?;
     let sql = "SELECT 1 FROM seasons WHERE name = ?1";
     if db.query_row(sql, [name], |_| Ok(())).optional()?.is_some() {
-        return Err(SeasonError::Taken(name.to_owned()));
+        return Err(refused(&format!("season {name} has ended before: take another name")));
     }
     let sql = format!("SELECT 1 FROM matches WHERE season = {CURRENT} LIMIT 1");
     if db.query_row(&sql, [], |_| Ok(())).optional()?.is_none() {
-        return Err(SeasonError::Empty);
+        return Err(refused("no match has been played in this season"));
     }
     let sql = format!("INSERT INTO seasons VALUES ({CURRENT}, ?1, ?2, ?3, ?4)");
     db.execute(&sql, params![name, utc(at), keeps_ratings, user])?;

@@ -131,7 +131,7 @@ pub(super) fn invitations(args: &InvitationsArgs) -> Result<Exit, Failure> {
     } else {
         let now = utc(now());
         let rows = invitations.into_iter().map(|invitation| {
-            let state = invitation.check(&now).map_or_else(|why| why.word(), |()| "open");
+            let state = invitation.closed(&now).unwrap_or("open");
             let Invitation { id, owner, uses, used, expires_at, made_by, .. } = invitation;
             let owner = owner.unwrap_or_else(|| "any".to_owned());
             vec![id.to_string(), owner, format!("{used} of {uses}"), state.to_owned(), expires_at, made_by]

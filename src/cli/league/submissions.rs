@@ -9,7 +9,7 @@ use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
-use crate::league::{League, OrganiserAct, Submission, SubmissionError};
+use crate::league::{ActError, League, OrganiserAct, Submission};
 use crate::report::table;
 
 /// List the programs that owners have handed in, and how far they have come
@@ -132,7 +132,7 @@ fn decide(id: u32, which: &LeagueSelector, act: OrganiserAct<'_>, what: &str) ->
 
 fn existing(league: &League, id: u32) -> Result<Submission, Failure> {
     let found = league.submission(id).map_err(Failure::cannot_run)?;
-    found.ok_or_else(|| Failure::usage(SubmissionError::Unknown { id }))
+    found.ok_or_else(|| ActError::no_submission(id).into())
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, Failure> {

@@ -6,15 +6,16 @@ mod ruling;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::time::SystemTime;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-pub use error::{ActError, NotAdmitted};
+pub use error::{ActError, Refusal};
 pub use ruling::LadderMatch;
 
 use super::bots::{LeagueBot, NewBot, admit, follow_bot, own_names, read_bots};
-use super::challenges::{ChallengeError, check_players, insert_challenge};
+use super::challenges::{check_players, insert_challenge};
 use super::log::{actions_of_day, note};
 use super::owners::{
     FORMER, Invitation, LeagueOwner, OwnerState, add_invitation, check_owner_names, find_owner, insert_owner,
@@ -179,7 +180,7 @@ impl OwnerAct<'_> {
     /// Returns the entry for the log.
     fn apply(self, db: &Connection, owner: &LeagueOwner, at: SystemTime) -> Result<String, ActError> {
         let id = &*owner.id;
-        let not_own = |bot: &str| ActError::NotOwn { name: bot.to_owned() };
+        let not_own = |bot: &str| Refusal::NotFound.because(format_args!("there is no bot of yours `{bot}`"));
         Ok(match self {
             OwnerAct::ChangeProfile { display_name, affiliation, contact } => {
                 check_owner_names(db, id, display_name.filter(|name| !name.is_empty()))?;
@@ -193,7 +194,7 @@ impl OwnerAct<'_> {
             }
             OwnerAct::ReplaceToken { hash } => {
                 if owner.token.is_none() {
-                    return Err(ActError::NoToken);
+                    return Err(Refusal::Conflict.because("your proxy signs you in: you have no token"));
                 }
                 replace_token(db, id, &hash, false, at)?;
                 "new token".to_owned()
@@ -204,14 +205,18 @@ impl OwnerAct<'_> {
             }
             OwnerAct::AddBot { name, limit, per_day } => {
                 if own_names(db, id)?.len() >= limit as usize {
-                    return Err(ActError::TooManyBots { limit });
+                    let why = format_args!("you have {limit} bots, and no more are allowed: retire one");
+                    return Err(Refusal::TooMany.because(why));
                 }
                 // A bot that was disqualified or revoked does not come back like this.
                 if read_bots(db)?.iter().any(|bot| bot.name == name) {
-                    return Err(ActError::TookPart { name: name.to_owned() });
+                    let why = format_args!("`{name}` takes part or took part: choose another name");
+                    return Err(Refusal::Conflict.because(why));
                 }
                 if actions_of_day(db, &user_of(id), "add ", at)? >= per_day {
-                    return Err(ActError::TooManyNewBots { limit: per_day });
+                    return Err(Refusal::TooMany.because(format_args!(
+                        "{per_day} new bots a day are allowed, and you have added so many today"
+                    )));
                 }
                 admit(db, &NewBot { name, owner: Some(id), ..NewBot::default() }, at)?;
                 format!("add {name}")
@@ -228,7 +233,11 @@ impl OwnerAct<'_> {
                            RETURNING is_paused";
                 match db.query_row(sql, [bot, id], |row| row.get(0)).optional()? {
                     None => return Err(not_own(bot)),
-                    Some(true) => return Err(ActError::PausedByOrganiser { name: bot.to_owned() }),
+                    Some(true) => {
+                        return Err(Refusal::Conflict.because(format_args!(
+                            "the organiser has paused `{bot}`: ask the organiser to resume it"
+                        )));
+                    }
                     Some(false) => format!("resume {bot}"),
                 }
             }
@@ -237,7 +246,10 @@ impl OwnerAct<'_> {
                            RETURNING is_of_file";
                 match db.query_row(sql, [bot, id, &utc(at)], |row| row.get(0)).optional()? {
                     None => return Err(not_own(bot)),
-                    Some(true) => return Err(ActError::OfOrganiser { name: bot.to_owned() }),
+                    Some(true) => {
+                        let why = format_args!("`{bot}` is a program of the organiser");
+                        return Err(Refusal::Conflict.because(why));
+                    }
                     Some(false) => follow_bot(db, bot)?,
                 }
                 format!("retire {bot}")
@@ -245,10 +257,12 @@ impl OwnerAct<'_> {
             OwnerAct::Challenge { ladder, players, per_day } => {
                 let owners = check_players(db, ladder, players)?;
                 if !owners.iter().any(|owner| owner == id) {
-                    return Err(ChallengeError::NoneOwn.into());
+                    return Err(Refusal::Invalid.because("one of them is yours"));
                 }
                 if actions_of_day(db, &user_of(id), "challenge", at)? >= per_day {
-                    return Err(ChallengeError::TooMany { limit: per_day }.into());
+                    return Err(Refusal::TooMany.because(format_args!(
+                        "{per_day} challenges a day are allowed, and you have made so many today"
+                    )));
                 }
                 insert_challenge(db, ladder, players, Some(id), at)?
             }
@@ -259,22 +273,35 @@ impl OwnerAct<'_> {
 impl OrganiserAct<'_> {
     /// Returns the entry for the log.
     fn apply(self, db: &Connection, user: &str, at: SystemTime) -> Result<String, ActError> {
-        let no_owner = |id: &str| ActError::NoOwner { id: id.to_owned() };
+        let conflict = |why: fmt::Arguments<'_>| Err(Refusal::Conflict.because(why));
+        let no_owner = |id: &str| {
+            Refusal::Conflict
+                .because(format_args!("there is no owner `{id}`; `referee league owners` lists them"))
+        };
         Ok(match self {
             OrganiserAct::AddBot(bot) => {
                 let before = read_bots(db)?.into_iter().find(|other| other.name == bot.name);
                 if before.as_ref().is_some_and(LeagueBot::is_admitted) {
-                    return Err(ActError::TakesPart { name: bot.name.to_owned() });
+                    let name = bot.name;
+                    return conflict(format_args!(
+                        "`{name}` takes part already; `referee league revoke {name}`, then `add` gives it a new token"
+                    ));
                 }
                 // An owner who has signed up reads what is private of its bots.
                 let has_signed_up = |id: &str| find_owner(db, id).map(|found| found.is_some());
                 let name = bot.name.to_owned();
                 match before {
                     Some(LeagueBot { owner, .. }) if bot.owner != Some(&owner) && has_signed_up(&owner)? => {
-                        return Err(ActError::OfOwner { name, owner });
+                        return conflict(format_args!(
+                            "`{name}` is a bot of the owner `{owner}`, who has signed up and reads what is private of it: \
+                             choose another name, or say --owner '{owner}'"
+                        ));
                     }
                     None if bot.owner.is_none() && has_signed_up(&name)? => {
-                        return Err(ActError::IsOwner { name });
+                        return conflict(format_args!(
+                            "`{name}` is an owner who has signed up, and would read what is private of the bot: say --owner \
+                             '{name}', or name another owner"
+                        ));
                     }
                     _ => {}
                 }
@@ -293,7 +320,7 @@ impl OrganiserAct<'_> {
                     Some(bot) => {
                         let sql = "UPDATE bots SET is_paused = ?2 WHERE name = ?1 AND revoked_at IS NULL";
                         if db.execute(sql, params![bot, if is_paused { 2 } else { 0 }])? == 0 {
-                            return Err(ActError::NoBot { name: bot.to_owned() });
+                            return Err(ActError::no_bot(bot));
                         }
                     }
                     None => {
@@ -307,7 +334,10 @@ impl OrganiserAct<'_> {
             OrganiserAct::AddOwner(owner) => {
                 let sql = "SELECT 1 FROM owners WHERE id = ?1 AND state <> ?2";
                 if db.query_row(sql, params![owner.id, OwnerState::Left], |_| Ok(())).optional()?.is_some() {
-                    return Err(ActError::OwnerExists { id: owner.id.clone() });
+                    let id = &owner.id;
+                    return conflict(format_args!(
+                        "`{id}` is there already; `referee league owner token {id}` makes a new token"
+                    ));
                 }
                 insert_owner(db, owner)?;
                 format!("owner add {}", owner.id)
@@ -343,7 +373,9 @@ impl OrganiserAct<'_> {
             }
             OrganiserAct::RevokeInvitation(id) => {
                 if db.execute("DELETE FROM invitations WHERE id = ?1", [id])? == 0 {
-                    return Err(ActError::NoInvitation { id });
+                    return conflict(format_args!(
+                        "there is no invitation {id}; `referee league invitations` lists them"
+                    ));
                 }
                 format!("invitations --revoke {id}")
             }
@@ -380,8 +412,10 @@ fn replace_token(
 fn end_participation(db: &Connection, bot: &str, at: SystemTime) -> Result<(), ActError> {
     let sql = "UPDATE bots SET revoked_at = ?2 WHERE name = ?1 AND revoked_at IS NULL RETURNING is_of_file";
     match db.query_row(sql, [bot, &utc(at)], |row| row.get(0)).optional()? {
-        None => Err(ActError::NoBot { name: bot.to_owned() }),
-        Some(true) => Err(ActError::OfFile { name: bot.to_owned() }),
+        None => Err(ActError::no_bot(bot)),
+        Some(true) => Err(Refusal::Conflict.because(format_args!(
+            "`{bot}` is a program in the file of the league: remove it there, and rule on its matches"
+        ))),
         Some(false) => Ok(follow_bot(db, bot)?),
     }
 }

@@ -10,7 +10,7 @@ use referee_store::{
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{ActError, end_participation};
+use super::{ActError, Refusal, end_participation};
 use crate::League;
 use crate::bots::{follow_bot, read_bots};
 use crate::challenges::{check_players, insert_challenge};
@@ -83,7 +83,7 @@ fn rule(
             let bot = Name::parse(name).bot;
             let sql = "SELECT 1 FROM bots WHERE name = ?1 AND revoked_at IS NULL";
             if db.query_row(sql, [&bot], |_| Ok(())).optional()?.is_none() {
-                return Err(ActError::NoBot { name: bot });
+                return Err(ActError::no_bot(&bot));
             }
             let display = Some([rename(db, &bot, display.as_deref())?, display.clone()]);
             RulingRow { name: Some(bot), display, ..made(RulingAct::Rename) }
@@ -100,15 +100,17 @@ fn rule(
 fn find(db: &Connection, on: &LadderMatch) -> Result<LeagueMatch, ActError> {
     let LadderMatch { ladder, id } = on;
     let found = parse_match_id(id).map(|(number, _)| find_match(db, ladder, number)).transpose()?.flatten();
-    let none = || ActError::NoMatch { id: id.clone(), ladder: ladder.clone() };
+    let none = || Refusal::Conflict.because(format_args!("there is no match {id} on {ladder}"));
     found.filter(|row| row.id() == *id).ok_or_else(none)
 }
 
 /// The player that a name stands for: with a version, or any version of a bot.
 fn player(row: &LeagueMatch, name: &str) -> Result<String, ActError> {
     let is_it = |player: &&String| *player == name || Name::parse(player).bot == name;
-    let not_of_match =
-        || ActError::NotOfMatch { name: name.to_owned(), id: row.id(), players: row.players.clone() };
+    let not_of_match = || {
+        let (id, players) = (row.id(), row.players.join(" and "));
+        Refusal::Conflict.because(format_args!("`{name}` does not play {id}: its players are {players}"))
+    };
     row.players.iter().find(is_it).cloned().ok_or_else(not_of_match)
 }
 
@@ -127,7 +129,10 @@ fn ruling_on(
     let (season, is_current): (Option<String>, bool) =
         db.query_row(&sql, params![on.ladder, found.number], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if !is_current {
-        return Err(ActError::SeasonEnded { id: found.id(), season: season.unwrap_or_default() });
+        let (id, season) = (found.id(), season.unwrap_or_default());
+        return Err(Refusal::Conflict.because(format_args!(
+            "{id} belongs to season {season}, which has ended: its standings stay as they are"
+        )));
     }
     let ruled = RuledMatch { number: found.number, attempt: 1, winner, kind: found.kind };
     Ok(RulingRow { ladder: Some(on.ladder.clone()), matches: vec![ruled], ..row })
@@ -138,7 +143,7 @@ fn ruling_on(
 fn rename(db: &Connection, bot: &str, display: Option<&str>) -> Result<Option<String>, ActError> {
     let bots = read_bots(db)?;
     let own = bots.iter().find(|own| own.name == bot);
-    let own = own.ok_or_else(|| ActError::NoBot { name: bot.to_owned() })?;
+    let own = own.ok_or_else(|| ActError::no_bot(bot))?;
     if let Some(display) = display {
         let mut names = NameSet::default();
         for other in &bots {
@@ -148,7 +153,7 @@ fn rename(db: &Connection, bot: &str, display: Option<&str>) -> Result<Option<St
         for other in bots.iter().filter(|other| other.name != bot) {
             other.display_name.iter().for_each(|display| _ = names.add_display(&other.name, display));
         }
-        let wrong = |why| ActError::DisplayName { name: display.to_owned(), why };
+        let wrong = |why| Refusal::Conflict.because(format_args!("`{display}`: {why}"));
         names.add_display(bot, display).map_err(wrong)?;
     }
     db.execute("UPDATE bots SET display_name = ?2 WHERE name = ?1", params![bot, display])?;
@@ -171,7 +176,8 @@ fn undo(db: &Connection, undone: &UndoneRuling) -> Result<(), ActError> {
             let [before, after] = row.display.clone().unwrap_or_default();
             let sql = "SELECT 1 FROM bots WHERE name = ?1 AND display_name IS ?2";
             if db.query_row(sql, params![bot, after], |_| Ok(())).optional()?.is_none() {
-                return Err(ActError::RenamedAgain { id });
+                let why = format_args!("ruling {id}: the bot has been renamed again since");
+                return Err(Refusal::Conflict.because(why));
             }
             rename(db, bot, before.as_deref())?;
         }

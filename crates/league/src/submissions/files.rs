@@ -14,8 +14,8 @@ use referee_store::StoreError;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use super::{IntakeError, SubmissionError, SubmissionQuota};
-use crate::{League, OwnerCredential};
+use super::SubmissionQuota;
+use crate::{ActError, League, OwnerCredential, Refusal};
 
 /// The directory of submissions in that of a league.
 pub const SUBMISSIONS: &str = "submissions";
@@ -111,14 +111,14 @@ impl SubmissionFiles {
     /// Checks that the files of submissions need no more space than they may, with so many bytes more of this owner.
     ///
     /// # Errors
-    /// [`SubmissionError::OwnerSpace`], [`SubmissionError::Space`]; I/O errors.
+    /// [`Refusal::NoSpace`]; I/O errors.
     pub fn check_space(
         &self,
         league: &League,
         owner: &str,
         more: u64,
         space: SubmissionSpace,
-    ) -> Result<(), SubmissionError> {
+    ) -> Result<(), ActError> {
         SpaceUse::measure(self.archives.path(), self.bots.path(), league, owner)?.check(space, more, more)
     }
 
@@ -132,7 +132,7 @@ impl SubmissionFiles {
         owner: &str,
         limits: IntakeLimits,
         now: SystemTime,
-    ) -> Result<Arriving, IntakeError> {
+    ) -> Result<Arriving, ActError> {
         league.check_quota(owner, limits.quota, now)?;
         let used = SpaceUse::measure(self.archives.path(), self.bots.path(), league, owner)?;
         Ok(Arriving {
@@ -244,12 +244,19 @@ impl SpaceUse {
     }
 
     /// Checks that there is space for so many bytes more, of the owner and of all.
-    fn check(self, space: SubmissionSpace, own: u64, all: u64) -> Result<(), SubmissionError> {
+    fn check(self, space: SubmissionSpace, own: u64, all: u64) -> Result<(), ActError> {
         if self.owner.saturating_add(own) > space.owner {
-            return Err(SubmissionError::OwnerSpace { most: space.owner });
+            return Err(Refusal::NoSpace.because(format_args!(
+                "with it your programs need more than {} MiB: retire a bot, or wait until versions that were replaced are \
+                 deleted, a day later",
+                space.owner >> 20
+            )));
         }
         if self.all.saturating_add(all) > space.all {
-            return Err(SubmissionError::Space { most: space.all });
+            return Err(Refusal::NoSpace.because(format_args!(
+                "with it the programs of this league need more than {} MiB: ask the organiser",
+                space.all >> 20
+            )));
         }
         Ok(())
     }
@@ -305,11 +312,12 @@ impl Arriving {
     ///
     /// # Errors
     /// If it is too large; I/O errors.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), ActError> {
         self.size += bytes.len() as u64;
         let IntakeLimits { most_bytes, space, .. } = self.limits;
         if self.size > most_bytes {
-            return Err(IntakeError::TooLarge { most_bytes });
+            let why = format_args!("the archive has more than {most_bytes} bytes, the limit");
+            return Err(Refusal::TooLarge.because(why));
         }
         let all = self.arriving.add(bytes.len() as u64);
         self.used.check(space, self.size, all)?;
@@ -321,16 +329,12 @@ impl Arriving {
     ///
     /// # Errors
     /// If the owner may hand in nothing now; I/O errors.
-    pub fn finish(
-        self,
-        league: &mut League,
-        by: &OwnerCredential,
-        now: SystemTime,
-    ) -> Result<u32, IntakeError> {
+    pub fn finish(self, league: &mut League, by: &OwnerCredential, now: SystemTime) -> Result<u32, ActError> {
         let Arriving { file, archives, bots, owner, hash, size, limits, arriving: _arriving, .. } = self;
         let IntakeLimits { quota, space, .. } = limits;
         if size == 0 {
-            return Err(IntakeError::Empty);
+            return Err(Refusal::Invalid
+                .because("the request has no body: an archive is expected, as `referee submit` sends it"));
         }
         SpaceUse::measure(&archives, &bots, league, &owner)?.check(space, size, size)?;
         file.as_file().sync_all()?;
@@ -339,6 +343,6 @@ impl Arriving {
             file.persist(archive(&archives, id)).map_err(|error| error.error)?;
             File::open(&archives)?.sync_all()
         };
-        Ok(league.submit(by, &digest, size, quota, now, store)?)
+        league.submit(by, &digest, size, quota, now, store)
     }
 }

@@ -1,6 +1,5 @@
 //! Programs that owners hand in.
 
-mod error;
 mod files;
 #[cfg(test)]
 mod tests;
@@ -10,16 +9,16 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use referee_game::json;
+use referee_game::name::Likeness;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-pub use error::{IntakeError, SubmissionError};
 pub use files::{Arriving, IntakeLimits, SUBMISSIONS, SubmissionFiles, SubmissionSpace};
 
 use referee_store::stored_words;
 use referee_store::{StoreError, parsed_column};
 
-use super::acts::{OwnerCredential, user_of};
+use super::acts::{ActError, OwnerCredential, Refusal, user_of};
 use super::bots::{self, NewBot, own_names, read_bots, taken_name};
 use super::log::note;
 use super::owners::owner_by;
@@ -180,21 +179,15 @@ impl League {
     /// Checks that an owner may hand in another program at this time.
     ///
     /// # Errors
-    /// [`SubmissionError::Waiting`], [`SubmissionError::PerDay`], or those of the database.
-    fn check_quota(
-        &self,
-        owner: &str,
-        quota: SubmissionQuota,
-        at: SystemTime,
-    ) -> Result<(), SubmissionError> {
+    /// [`Refusal::TooMany`], or those of the database.
+    fn check_quota(&self, owner: &str, quota: SubmissionQuota, at: SystemTime) -> Result<(), ActError> {
         check_quota(&self.db, owner, quota, at)
     }
 
     /// Adds a submission of the owner with this credential. `store` puts the archive in its place, whose number it gets, before the submission is in the database.
     ///
     /// # Errors
-    /// [`SubmissionError::NotAdmitted`], [`SubmissionError::Waiting`], [`SubmissionError::PerDay`], those of `store` and of the
-    /// database.
+    /// If the owner is not admitted or has reached a limit, those of `store` and of the database.
     pub fn submit(
         &mut self,
         by: &OwnerCredential,
@@ -203,7 +196,7 @@ impl League {
         quota: SubmissionQuota,
         at: SystemTime,
         store: impl FnOnce(u32) -> std::io::Result<()>,
-    ) -> Result<u32, SubmissionError> {
+    ) -> Result<u32, ActError> {
         self.try_change(|db| {
             let owner = owner_by(db, by)?;
             owner.check_approved()?;
@@ -303,13 +296,13 @@ impl League {
     /// Stores what `bot.toml` says of the bot of a submission, and returns its version. The name is its owner's from now on.
     ///
     /// # Errors
-    /// [`SubmissionError::NameTaken`], [`SubmissionError::Bots`], [`SubmissionError::Revoked`], or those of the database.
+    /// If the owner cannot have a bot with this name, or those of the database.
     pub fn name_submission(
         &mut self,
         id: u32,
         bot: SubmittedBot<'_>,
         quota: SubmissionQuota,
-    ) -> Result<u32, SubmissionError> {
+    ) -> Result<u32, ActError> {
         self.try_change(|db| {
             let (owner, version): (String, Option<u32>) =
                 db.query_row("SELECT owner, version FROM submissions WHERE id = ?1", [id], |row| {
@@ -318,7 +311,10 @@ impl League {
             check_bot_name(db, &owner, bot.name)?;
             let own = own_names(db, &owner)?;
             if !own.contains(bot.name) && own.len() >= quota.bots as usize {
-                return Err(SubmissionError::Bots { name: bot.name.to_owned(), most: quota.bots });
+                return Err(Refusal::Conflict.because(format_args!(
+                    "bot.toml: `{}` would be another bot of yours, and {} are allowed: retire one",
+                    bot.name, quota.bots
+                )));
             }
             let version = match version {
                 Some(version) => version,
@@ -389,18 +385,18 @@ impl League {
     /// version before it is retired.
     ///
     /// # Errors
-    /// [`SubmissionError::NameTaken`], [`SubmissionError::Revoked`], [`SubmissionError::NotWaiting`], or those of the database.
+    /// If it does not wait, if the owner cannot have a bot with this name, or those of the database.
     pub fn install_submission(
         &mut self,
         id: u32,
         directory: &Path,
         at: SystemTime,
-    ) -> Result<Submission, SubmissionError> {
+    ) -> Result<Submission, ActError> {
         self.try_change(|db| {
             let passed = waiting(db, id)?;
             let (Some(name), Some(version), Some(command)) = (&passed.bot, passed.version, &passed.command)
             else {
-                return Err(SubmissionError::NotWaiting { id, state: passed.state });
+                return Err(not_waiting(id, passed.state));
             };
             check_bot_name(db, &passed.owner, name)?;
             let bot = NewBot {
@@ -413,7 +409,7 @@ impl League {
                 ..NewBot::default()
             };
             if let Some(taken) = bots::insert(db, &bot, at)? {
-                return Err(SubmissionError::NameTaken { name: name.clone(), taken });
+                return Err(name_taken(name, &taken));
             }
             let sql = "UPDATE submissions SET state = 'retired', changed_at = ?3 WHERE bot = ?1 AND id <> ?2 AND \
                        state = 'playing'";
@@ -449,26 +445,32 @@ impl League {
     }
 }
 
-fn waiting(db: &Connection, id: u32) -> Result<Submission, SubmissionError> {
+fn not_waiting(id: u32, state: SubmissionState) -> ActError {
+    Refusal::Conflict
+        .because(format_args!("submission {id} is {state}; only one that waits for approval can be decided"))
+}
+
+fn name_taken(name: &str, taken: &str) -> ActError {
+    let likeness = Likeness::of(name, taken);
+    Refusal::Conflict.because(format_args!("bot.toml: the name {likeness}: choose another one"))
+}
+
+fn waiting(db: &Connection, id: u32) -> Result<Submission, ActError> {
     let sql = "SELECT * FROM submissions WHERE id = ?1";
     let found = db.query_row(sql, [id], read_submission).optional()?;
-    let found = found.ok_or(SubmissionError::Unknown { id })?;
-    if found.state == SubmissionState::Waiting {
-        Ok(found)
-    } else {
-        Err(SubmissionError::NotWaiting { id, state: found.state })
-    }
+    let found = found.ok_or_else(|| ActError::no_submission(id))?;
+    if found.state == SubmissionState::Waiting { Ok(found) } else { Err(not_waiting(id, found.state)) }
 }
 
 /// Approves a submission that waits for it: the server makes its bot take part.
-pub(super) fn approve(db: &Connection, id: u32) -> Result<(), SubmissionError> {
+pub(super) fn approve(db: &Connection, id: u32) -> Result<(), ActError> {
     waiting(db, id)?;
     db.execute("UPDATE submissions SET is_approved = 1 WHERE id = ?1", [id])?;
     Ok(())
 }
 
 /// Rejects a submission that waits for approval. The reason is added to its log.
-pub(super) fn reject(db: &Connection, id: u32, reason: &str, at: SystemTime) -> Result<(), SubmissionError> {
+pub(super) fn reject(db: &Connection, id: u32, reason: &str, at: SystemTime) -> Result<(), ActError> {
     waiting(db, id)?;
     db.execute(
         "UPDATE submissions SET state = 'failed', is_approved = 0, log = log || ?2, changed_at = ?3 WHERE id = ?1",
@@ -477,12 +479,7 @@ pub(super) fn reject(db: &Connection, id: u32, reason: &str, at: SystemTime) -> 
     Ok(())
 }
 
-fn check_quota(
-    db: &Connection,
-    owner: &str,
-    quota: SubmissionQuota,
-    at: SystemTime,
-) -> Result<(), SubmissionError> {
+fn check_quota(db: &Connection, owner: &str, quota: SubmissionQuota, at: SystemTime) -> Result<(), ActError> {
     let day = &utc(at)[..10];
     let (pending, today): (u32, u32) = db.query_row(
         "SELECT count(*) FILTER (WHERE state IN ('received', 'building', 'checking', 'waiting')), \
@@ -491,30 +488,38 @@ fn check_quota(
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     if pending >= quota.waiting {
-        return Err(SubmissionError::Waiting { most: quota.waiting });
+        return Err(Refusal::TooMany.because(format_args!(
+            "undecided submissions of an owner: {} at most; wait until one of yours is decided",
+            quota.waiting
+        )));
     }
     if today >= quota.per_day {
-        return Err(SubmissionError::PerDay { most: quota.per_day });
+        return Err(Refusal::TooMany.because(format_args!(
+            "submissions of an owner a day (UTC): {} at most; try again tomorrow",
+            quota.per_day
+        )));
     }
     Ok(())
 }
 
 /// Checks that the bot of a submission may have this name.
-fn check_bot_name(db: &Connection, owner: &str, given: &str) -> Result<(), SubmissionError> {
+fn check_bot_name(db: &Connection, owner: &str, given: &str) -> Result<(), ActError> {
     let sql = "SELECT 1 FROM owners WHERE id = ?1 AND state = 'left'";
     if db.query_row(sql, [owner], |_| Ok(())).optional()?.is_some() {
-        return Err(SubmissionError::OwnerLeft);
+        return Err(Refusal::Conflict.because("the owner has left"));
     }
     for bot in read_bots(db)? {
         if bot.name == given && bot.owner == owner && bot.version.is_some() {
             if bot.revoked_at.is_some() {
-                return Err(SubmissionError::Revoked { name: given.to_owned() });
+                return Err(Refusal::Conflict.because(format_args!(
+                    "bot.toml: `{given}` takes part no longer: ask the organiser, or choose another name"
+                )));
             }
             return Ok(());
         }
     }
     match taken_name(db, given, Some(owner))? {
-        Some(taken) => Err(SubmissionError::NameTaken { name: given.to_owned(), taken }),
+        Some(taken) => Err(name_taken(given, &taken)),
         None => Ok(()),
     }
 }

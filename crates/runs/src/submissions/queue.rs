@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
 use referee_files::is_temporary;
-use referee_league::{League, Submission, SubmissionError, SubmissionFiles, SubmissionState, SubmittedBot};
+use referee_league::{ActError, League, Submission, SubmissionFiles, SubmissionState, SubmittedBot};
 use referee_store::StoreError;
 use referee_workers::archive::{ArchiveError, ArchiveId, unpack};
 use referee_workers::trial::BuiltArchive;
@@ -79,7 +79,7 @@ enum SubmissionRefusal {
     #[error(transparent)]
     Trial(#[from] TrialError),
     #[error(transparent)]
-    League(#[from] SubmissionError),
+    League(#[from] ActError),
     #[error(transparent)]
     Unfit(#[from] Unfit),
     #[error(transparent)]
@@ -104,7 +104,7 @@ impl SubmissionRefusal {
         match self {
             SubmissionRefusal::Trial(TrialError::Machine(error)) => Some(error.kind()),
             SubmissionRefusal::Trial(TrialError::NotStarted(_)) => Some(io::ErrorKind::Other),
-            SubmissionRefusal::League(SubmissionError::Store(error)) | SubmissionRefusal::Store(error) => {
+            SubmissionRefusal::League(ActError::Store(error)) | SubmissionRefusal::Store(error) => {
                 Some(error.kind())
             }
             _ => None,

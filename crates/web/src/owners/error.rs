@@ -6,10 +6,9 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::NameError;
-use referee_league::{ActError, ChallengeError, IntakeError, NotAdmitted, OwnerError};
+use referee_league::{ActError, Refusal};
 use referee_store::StoreError;
 
-use super::submissions;
 use crate::api::refused;
 
 /// Why a request is refused.
@@ -44,7 +43,7 @@ pub(super) enum OwnersError {
     #[error("the archive arrives too slowly: some of it every 30 s, and all of it within 15 min")]
     Slow,
     #[error(transparent)]
-    Intake(#[from] IntakeError),
+    Intake(ActError),
     #[error("another archive is written now: try again in a minute")]
     Busy,
     #[error("the database cannot be used: {0}")]
@@ -71,8 +70,7 @@ impl OwnersError {
             OwnersError::Body(_) | OwnersError::Field { .. } => StatusCode::BAD_REQUEST,
             OwnersError::NoSuch { .. } | OwnersError::NoSubmissions => StatusCode::NOT_FOUND,
             OwnersError::Slow | OwnersError::SlowBody => StatusCode::REQUEST_TIMEOUT,
-            OwnersError::Intake(error) => submissions::status(error),
-            OwnersError::Act(error) => status_of_act(error),
+            OwnersError::Intake(error) | OwnersError::Act(error) => status_of_act(error),
             OwnersError::Uploading | OwnersError::TooManyChanges => StatusCode::TOO_MANY_REQUESTS,
             OwnersError::Busy | OwnersError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             OwnersError::Panicked => StatusCode::INTERNAL_SERVER_ERROR,
@@ -80,27 +78,21 @@ impl OwnersError {
     }
 }
 
-/// The status of an answer to a request that is not one of an owner who takes part.
-pub(super) fn status_of_admission(why: &NotAdmitted) -> StatusCode {
-    match why {
-        NotAdmitted::UnknownToken | NotAdmitted::UnknownId { .. } => StatusCode::UNAUTHORIZED,
-        NotAdmitted::Waiting => StatusCode::FORBIDDEN,
-        NotAdmitted::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
-    }
-}
-
 fn status_of_act(error: &ActError) -> StatusCode {
     match error {
-        ActError::NotAdmitted(why) => status_of_admission(why),
-        ActError::Owner(OwnerError::Invitation(_)) => StatusCode::FORBIDDEN,
-        ActError::NotOwn { .. } => StatusCode::NOT_FOUND,
-        ActError::LooksLike { .. } => StatusCode::BAD_REQUEST,
-        ActError::TooManyBots { .. }
-        | ActError::TooManyNewBots { .. }
-        | ActError::Owner(OwnerError::TooMany { .. })
-        | ActError::Challenge(ChallengeError::TooMany { .. }) => StatusCode::TOO_MANY_REQUESTS,
-        ActError::Challenge(_) => StatusCode::BAD_REQUEST,
-        _ => StatusCode::CONFLICT,
+        ActError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+        ActError::NoOpponent(_) => StatusCode::NOT_FOUND,
+        ActError::Refused { kind, .. } => match kind {
+            Refusal::NotOwner => StatusCode::UNAUTHORIZED,
+            Refusal::NotAllowed => StatusCode::FORBIDDEN,
+            Refusal::NotFound => StatusCode::NOT_FOUND,
+            Refusal::Invalid => StatusCode::BAD_REQUEST,
+            Refusal::Conflict => StatusCode::CONFLICT,
+            Refusal::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Refusal::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Refusal::NoSpace => StatusCode::INSUFFICIENT_STORAGE,
+            Refusal::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        },
     }
 }
 
@@ -108,21 +100,9 @@ impl From<ActError> for OwnersError {
     fn from(error: ActError) -> OwnersError {
         match error {
             ActError::Store(error) => OwnersError::Store(error),
-            ActError::Challenge(ChallengeError::NoBot(name)) => OwnersError::NoSuch { what: "bot", name },
+            ActError::NoOpponent(name) => OwnersError::NoSuch { what: "bot", name },
             error => OwnersError::Act(error),
         }
-    }
-}
-
-impl From<NotAdmitted> for OwnersError {
-    fn from(why: NotAdmitted) -> OwnersError {
-        ActError::from(why).into()
-    }
-}
-
-impl From<OwnerError> for OwnersError {
-    fn from(error: OwnerError) -> OwnersError {
-        ActError::from(error).into()
     }
 }
 
@@ -135,7 +115,7 @@ impl From<io::Error> for OwnersError {
 impl IntoResponse for OwnersError {
     fn into_response(self) -> Response {
         let status = self.status();
-        if let OwnersError::Intake(IntakeError::Storage(error)) = &self {
+        if let OwnersError::Intake(ActError::Store(error)) = &self {
             tracing::warn!("a program that an owner hands in: {error}");
         }
         if let OwnersError::Store(error) = &self {

@@ -9,7 +9,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use referee_league::{LeagueOwner, NotAdmitted, OwnerCredential};
+use referee_league::{ActError, LeagueOwner, OwnerCredential};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -57,7 +57,7 @@ impl Credential {
 
 fn of_token(token: &str) -> Result<OwnerCredential, OwnersError> {
     if token.len() > MOST_TOKEN {
-        return Err(NotAdmitted::UnknownToken.into());
+        return Err(ActError::unknown_token().into());
     }
     Ok(OwnerCredential::Token(Sha256::digest(token).into()))
 }

@@ -11,14 +11,14 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use futures_util::StreamExt;
 use referee_league::{
-    Arriving, IntakeError, IntakeLimits, League, LeagueOwner, OwnerCredential, Submission, SubmissionError,
+    ActError, Arriving, IntakeLimits, League, LeagueOwner, OwnerCredential, Refusal, Submission,
     SubmissionFiles,
 };
 use referee_store::utc;
 use serde::Serialize;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::error::{OwnersError, status_of_admission};
+use super::error::OwnersError;
 use super::session::{ActiveOwner, SignedIn};
 use super::{Owners, OwnersState, json, now};
 
@@ -63,14 +63,16 @@ impl SubmissionIntake {
     }
 
     /// Begins to take in an archive of an owner.
-    fn begin(self: Arc<Self>, owner: &str) -> Result<ArrivingSubmission, IntakeError> {
+    fn begin(self: Arc<Self>, owner: &str) -> Result<ArrivingSubmission, ActError> {
         if let Some(why) = &self.why {
-            return Err(IntakeError::Unavailable(why.clone()));
+            return Err(Refusal::Unavailable.because(why));
         }
         let limits = (self.limits)();
         let most = limits.quota.per_day;
         if self.count_failed(owner, 0) >= most {
-            return Err(SubmissionError::FailedUploads { most }.into());
+            return Err(Refusal::TooMany.because(format_args!(
+                "uploads of an owner that fail a day (UTC): {most} at most; try again tomorrow"
+            )));
         }
         let arriving = self.files.begin(&self.league(), owner, limits, now())?;
         let failures = UploadFailures { owner: owner.to_owned(), intake: self, counts: true };
@@ -113,40 +115,19 @@ impl Drop for UploadFailures {
 }
 
 impl ArrivingSubmission {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), IntakeError> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ActError> {
         let written = self.arriving.write(bytes);
         // The disk of the server is full.
-        self.failures.counts = !matches!(written, Err(IntakeError::Storage(_)));
+        self.failures.counts = !matches!(written, Err(ActError::Store(_)));
         written
     }
 
     /// Puts it into the queue, for the owner with this credential. Returns the number of the submission.
-    fn finish(self, by: &OwnerCredential) -> Result<u32, IntakeError> {
+    fn finish(self, by: &OwnerCredential) -> Result<u32, ActError> {
         let ArrivingSubmission { arriving, mut failures } = self;
         let finished = arriving.finish(&mut failures.intake.league(), by, now());
-        failures.counts = matches!(finished, Err(IntakeError::Empty));
+        failures.counts = matches!(finished, Err(ActError::Refused { kind: Refusal::Invalid, .. }));
         finished
-    }
-}
-
-/// The status of an answer to what is not taken in.
-pub(super) fn status(error: &IntakeError) -> StatusCode {
-    match error {
-        IntakeError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        IntakeError::Empty => StatusCode::BAD_REQUEST,
-        IntakeError::Refused(
-            SubmissionError::Waiting { .. }
-            | SubmissionError::PerDay { .. }
-            | SubmissionError::FailedUploads { .. },
-        ) => StatusCode::TOO_MANY_REQUESTS,
-        IntakeError::Refused(SubmissionError::OwnerSpace { .. } | SubmissionError::Space { .. }) => {
-            StatusCode::INSUFFICIENT_STORAGE
-        }
-        IntakeError::Refused(SubmissionError::NotAdmitted(why)) => status_of_admission(why),
-        IntakeError::Refused(SubmissionError::Store(_))
-        | IntakeError::Storage(_)
-        | IntakeError::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
-        IntakeError::Refused(_) => StatusCode::CONFLICT,
     }
 }
 
@@ -198,18 +179,19 @@ pub(super) async fn submit(
     let _upload = Upload::begin(&owners, &owner.id)?;
     let id = owner.id.clone();
     let begun = tokio::task::spawn_blocking(move || intake.begin(&id)).await;
-    let mut arriving = begun.map_err(|_| OwnersError::Panicked)??;
+    let mut arriving = begun.map_err(|_| OwnersError::Panicked)?.map_err(OwnersError::Intake)?;
     let mut parts = body.into_data_stream();
     let end = Instant::now() + WHOLE;
     let arrived = timeout_at(end, async {
         while let Some(part) = timeout(SILENCE, parts.next()).await.map_err(|_| OwnersError::Slow)? {
-            arriving.write(&part.map_err(|error| OwnersError::Body(format!("the body: {error}")))?)?;
+            let part = part.map_err(|error| OwnersError::Body(format!("the body: {error}")))?;
+            arriving.write(&part).map_err(OwnersError::Intake)?;
         }
         Ok::<_, OwnersError>(arriving)
     });
     let arrived = arrived.await.unwrap_or(Err(OwnersError::Slow))?;
     let id = tokio::task::spawn_blocking(move || arrived.finish(&credential)).await;
-    let id = id.map_err(|_| OwnersError::Panicked)??;
+    let id = id.map_err(|_| OwnersError::Panicked)?.map_err(OwnersError::Intake)?;
     Ok(json(StatusCode::CREATED, &find(&owners, owner, id).await?))
 }
 
