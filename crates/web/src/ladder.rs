@@ -199,7 +199,7 @@ pub(super) async fn answered(
         return as_json(StatusCode::OK, kept);
     }
     let (began, own) = (Instant::now(), hub.clone());
-    match tokio::task::spawn_blocking(move || read(&*ladder, &own)).await {
+    match tokio::task::spawn_blocking(move || read(&ladder, &own)).await {
         Ok(Ok(Some(answer))) => {
             let answer = Bytes::from(answer);
             hub.answers().keep(&key, answer.clone(), began);

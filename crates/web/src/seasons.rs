@@ -137,7 +137,7 @@ async fn read<T: Send + 'static>(
     };
     let failed = || refused(StatusCode::INTERNAL_SERVER_ERROR, "the seasons cannot be read");
     let _turn = hub.answers().computing.lock().await;
-    tokio::task::spawn_blocking(move || read(&*ladder)).await.ok().and_then(Result::ok).ok_or_else(failed)
+    tokio::task::spawn_blocking(move || read(&ladder)).await.ok().and_then(Result::ok).ok_or_else(failed)
 }
 
 /// The page of all seasons.
