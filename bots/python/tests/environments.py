@@ -19,6 +19,7 @@ from referee_bot.env import Batch, Referee
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = os.environ.get("REFEREE", str(ROOT / "target/debug/referee"))
+LONG = bool(os.environ.get("LONG_TESTS"))
 STDIO = [PROGRAM, "stdio", "--clock", "none"]
 
 

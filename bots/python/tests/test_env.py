@@ -12,7 +12,7 @@ from contextlib import redirect_stdout
 from typing import Any
 from unittest.mock import patch
 
-from .environments import PROGRAM, STDIO, WithReferee, pick, tables  # skips the tests where packages are missing
+from .environments import LONG, PROGRAM, STDIO, WithReferee, pick, tables  # skips the tests where packages are missing
 
 # isort: split
 import numpy as np
@@ -29,12 +29,12 @@ class EveryGame(WithReferee):
             with self.subTest(game, seats=seats), warnings.catch_warnings(), redirect_stdout(None):
                 # An observation with its mask is a Dict, as in PettingZoo's own games; only those are excused by name.
                 warnings.filterwarnings("ignore", message="Observation (is not a NumPy array|space for each agent)")
-                api_test(env(game, seats=seats, referee=self.referee), num_cycles=1000)
+                api_test(env(game, seats=seats, referee=self.referee), num_cycles=1000 if LONG else 200)
 
     def test_it_passes_the_seed_test(self) -> None:
         for game, seats in tables():
             with self.subTest(game, seats=seats):
-                seed_test(lambda game=game, seats=seats: env(game, seats=seats, referee=self.referee))
+                seed_test(lambda g=game, s=seats: env(g, seats=s, referee=self.referee), num_cycles=500 if LONG else 100)
 
     def test_random_play_goes_on_from_match_to_match(self) -> None:
         rng = np.random.default_rng(1)
@@ -42,7 +42,7 @@ class EveryGame(WithReferee):
             with self.subTest(game, seats=seats):
                 room = RefereeEnv(game, seats=seats, referee=self.referee)
                 steps = ends = 0
-                while steps < 3000 or ends == 0:
+                while steps < (3000 if LONG else 500) or ends == 0:
                     room.reset(seed=7) if ends == 0 else room.reset()
                     returned = dict.fromkeys(room.agents, 0.0)
                     for agent in room.agent_iter():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from .environments import WithReferee, pick, tables  # skips the tests where packages are missing
+from .environments import LONG, WithReferee, pick, tables  # skips the tests where packages are missing
 
 # isort: split
 import numpy as np
@@ -23,7 +23,7 @@ class Batches(WithReferee):
                 step = batch.reset(seed=10)
                 for i, room in enumerate(rooms):
                     room.reset(seed=10 + i)
-                for _ in range(200):
+                for _ in range(200 if LONG else 80):
                     for i, room in enumerate(rooms):
                         agent = room.agent_selection
                         self.assertEqual(agent, f"player_{step.seat[i]}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unittest
 
-from .environments import ROOT, WithReferee, pick, tables  # skips the tests where packages are missing
+from .environments import LONG, ROOT, WithReferee, pick, tables  # skips the tests where packages are missing
 
 # isort: split
 import numpy as np
@@ -27,7 +27,7 @@ class EveryGame(WithReferee):
             spelt = encoding(game, seats)
             room = RefereeEnv(game, seats=seats, referee=self.referee)
             room.reset(seed=3)
-            for _ in range(500):
+            for _ in range(500 if LONG else 200):
                 arrays, _, terminated, truncated, info = room.last()
                 if terminated or truncated:
                     room.reset()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import unittest
 from typing import Any
 from unittest.mock import patch
 
 from . import test_env, test_env_batch, test_env_render, test_env_seat  # skips the tests where packages are missing
-from .environments import WithReferee, tables
+from .environments import LONG, WithReferee, tables
 
 # isort: split
 import numpy as np
@@ -21,8 +20,6 @@ try:
     import referee_bot_native
 except ImportError as error:
     raise unittest.SkipTest("the package referee-bot-native is not installed") from error
-
-LONG = bool(os.environ.get("LONG_TESTS"))
 
 
 class Native(WithReferee):
@@ -101,7 +98,7 @@ class BothBackends(WithReferee):
             limits = [{}] if game == "xe_queo" else [{}, {"turn_limit": 20}]
             for options in limits:
                 with self.subTest(game, seats=seats, options=options):
-                    self.play(game, seats, options, positions=50_000 if LONG else 1_500)
+                    self.play(game, seats, options, positions=50_000 if LONG else 600)
 
     def play(self, game: str, seats: int, options: dict[str, Any], positions: int) -> None:
         rng = np.random.default_rng(6)

@@ -107,7 +107,8 @@ class Games(unittest.TestCase):
                 about = load(name)
                 self.assertEqual(about.turn(about.start({}, 2)), Pick(2**31))
                 dealt = [str(about.settle(None, [seed]).state) for seed in (7, 7, 8)]
-                for seed in range(2):
+                # A match of the last one takes 8 s.
+                for seed in range(2 if os.environ.get("LONG_TESTS") else 1):
                     compare(about, random.Random(seed))
                 state = about.settle(None, [7]).state
                 assert state is not None

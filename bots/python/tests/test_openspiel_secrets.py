@@ -28,7 +28,7 @@ from referee_game.openspiel import OpenSpielGame, load, write
 from .openspiel_games import draw
 
 PROGRAM = os.environ.get("REFEREE", str(Path(__file__).parents[3] / "target/debug/referee"))
-MATCHES = 2000 if os.environ.get("LONG_TESTS") else 100
+MATCHES = 2000 if os.environ.get("LONG_TESTS") else 30
 # Histories that are longer are hardly ever indistinguishable.
 MOST_STEPS = 20
 
