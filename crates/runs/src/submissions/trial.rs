@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use referee_bots::{Command, CommandDefect, ScriptDefect, StartError};
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
-use tokio::time::timeout;
+use rustix::time::{ClockId, clock_gettime};
 
 use super::{BotFile, BotFileError, BuildFailure};
 
@@ -48,7 +48,8 @@ impl From<ArchiveError> for TrialError {
     }
 }
 
-/// How long an archive may take to be checked and unpacked.
+/// The processor time in which an archive must be checked and unpacked. How long that takes depends on the matches that the
+/// machine plays, which have priority.
 pub(super) const UNPACK_TIME: Duration = Duration::from_secs(60);
 
 /// Unpacks the archive of a bot into an empty directory, and reads its `bot.toml`. Dropping the future ends that.
@@ -79,7 +80,7 @@ pub async fn open_archive(
     Ok(file)
 }
 
-/// Reads an archive on a thread of its own. Its reads fail after this time, and once the future is dropped.
+/// Reads an archive on a thread of its own. Its reads fail after this processor time, and once the future is dropped.
 ///
 /// # Errors
 /// [`TrialError::UnpackTime`]; I/O errors.
@@ -89,18 +90,24 @@ pub(super) async fn read_in_time<T: Send + 'static>(
     work: impl FnOnce(StoppableFile) -> T + Send + 'static,
 ) -> Result<T, TrialError> {
     let stop = StopOnDrop::default();
-    let mut file = StoppableFile { file: archive.try_clone()?, is_stopped: stop.0.clone() };
+    let mut file = archive.try_clone()?;
     file.rewind()?;
-    let mut working = tokio::task::spawn_blocking(move || work(file));
-    match timeout(most_time, &mut working).await {
-        Ok(done) => Ok(done.map_err(io::Error::from)?),
-        Err(_) => {
-            drop(stop);
-            // It writes no more files then.
-            working.await.map_err(io::Error::from)?;
-            Err(TrialError::UnpackTime(most_time))
-        }
+    let is_stopped = stop.0.clone();
+    let working = tokio::task::spawn_blocking(move || {
+        work(StoppableFile { file, is_stopped, stops_at: thread_time() + most_time })
+    });
+    let done = working.await.map_err(io::Error::from)?;
+    // By one of its reads.
+    if stop.0.load(Ordering::Relaxed) {
+        return Err(TrialError::UnpackTime(most_time));
     }
+    Ok(done)
+}
+
+/// The processor time of this thread.
+fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 /// Stops the reads of a [`StoppableFile`] when it is dropped.
@@ -117,10 +124,15 @@ impl Drop for StopOnDrop {
 pub(super) struct StoppableFile {
     file: File,
     is_stopped: Arc<AtomicBool>,
+    /// The processor time of the reading thread after which it stops itself.
+    stops_at: Duration,
 }
 
 impl Read for StoppableFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if thread_time() > self.stops_at {
+            self.is_stopped.store(true, Ordering::Relaxed);
+        }
         if self.is_stopped.load(Ordering::Relaxed) {
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -143,6 +155,8 @@ fn strip(error: &io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::timeout;
+
     use super::*;
 
     /// An endless file, which is read until that fails.
@@ -162,6 +176,12 @@ mod tests {
         let late = runtime.block_on(read_in_time(&endless, Duration::from_millis(20), read_all));
         let late = late.unwrap_err().to_string();
         assert_eq!(late, "the archive is not unpacked within 20ms, the limit");
+        // Matches that take the processors from it do not count.
+        let delayed = read_in_time(&endless, Duration::from_millis(20), |mut file| {
+            std::thread::sleep(Duration::from_millis(50));
+            file.read(&mut [0])
+        });
+        assert_eq!(runtime.block_on(delayed).unwrap().unwrap(), 1);
         runtime.block_on(async {
             let reading = read_in_time(&endless, UNPACK_TIME, read_all);
             assert!(timeout(Duration::from_millis(20), reading).await.is_err());
