@@ -36,9 +36,12 @@ fn findings(ended: &Ended) -> Vec<String> {
     found.map(|(step, verdict)| format!("{step} {verdict}")).collect()
 }
 
+/// No answer takes half of it, which is a warning, however busy the machine is.
+const PATIENT: [&str; 2] = ["--move-limit", "1m"];
+
 #[track_caller]
 fn assert_passes(bot: &str) -> Ended {
-    let ended = referee(["check", bot, "--json"]);
+    let ended = referee(["check", bot, "--json"].into_iter().chain(PATIENT));
     assert_eq!(findings(&ended), Vec::<String>::new(), "{bot}: {ended:?}");
     assert_eq!(ended.code, Some(0), "{bot}");
     ended
@@ -104,7 +107,7 @@ fn the_sample_bot_in_plain_shell_passes() {
     if Command::new("jq").arg("--version").output().is_ok() {
         // jq starts a process per message, which is slow: one game is enough.
         let bot = format!("'{ROOT}/bots/shell/random_bot.sh'");
-        let ended = referee(["check", "checkers", &bot, "--json"]).with_code(0);
+        let ended = referee(["check", "checkers", &bot, "--json"].into_iter().chain(PATIENT)).with_code(0);
         assert_eq!(findings(&ended), Vec::<String>::new(), "{ended:?}");
     }
 }
@@ -390,7 +393,9 @@ fn every_defect_is_found_in_its_step() {
     let folder = tempfile::tempdir().expect("a folder");
     side_by_side(10, &FLAWS, |(name, flaw, expected)| {
         let ended = check(&flawed(folder.path(), name, flaw), &[]);
-        let found: BTreeSet<String> = findings(&ended).into_iter().collect();
+        let mut found: BTreeSet<String> = findings(&ended).into_iter().collect();
+        // A busy machine may be slow.
+        found.retain(|step| step != "time warned" || expected.contains(&"time warned"));
         let missing: Vec<&&str> = expected.iter().filter(|step| !found.contains(**step)).collect();
         // A crash in a whole match may also occur in other steps.
         let is_right = if expected.len() > 1 { missing.is_empty() } else { found.iter().eq(expected.iter()) };
