@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ::referee::game::test_length::long_or;
 use serde_json::Value;
 
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/bots/hostile/TABLE.md");
@@ -63,6 +64,13 @@ fn hostile_bots_get_the_listed_results_and_harm_no_other_bot() {
         .flat_map(|bot| POLICIES.map(|policy| (bot.as_str(), policy, Way::Pipes)))
         .chain(connecting.map(|bot| (bot, POLICIES[0], Way::Tcp)))
         .collect();
+    let updates = std::env::var_os("UPDATE").is_some();
+    // Every bot meets the first policy in a short run, and every third one the others.
+    let is_left_out = |index: usize| {
+        let (bot, policy, _) = plan[index];
+        let is_third = bots.iter().position(|known| known == bot).is_none_or(|at| at % 3 == 0);
+        long_or(false, true) && !updates && policy != POLICIES[0] && !is_third
+    };
     let next = AtomicUsize::new(0);
     let rows: Mutex<BTreeMap<usize, Row>> = Mutex::default();
     // Most of a row is waiting for limits to expire.
@@ -72,6 +80,9 @@ fn hostile_bots_get_the_listed_results_and_harm_no_other_bot() {
                 while let Some((index, &(bot, policy, way))) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, plan.get(i)?)))
                 {
+                    if is_left_out(index) {
+                        continue;
+                    }
                     let row = play(bot, policy, way, index);
                     rows.lock().unwrap().insert(index, row);
                 }
@@ -87,10 +98,15 @@ fn hostile_bots_get_the_listed_results_and_harm_no_other_bot() {
         .collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     let written = write(&rows);
-    if std::env::var_os("UPDATE").is_some() {
+    if updates {
         fs::write(TABLE, &written).unwrap();
     }
     let kept = fs::read_to_string(TABLE).unwrap_or_default();
+    let left_out = (0..plan.len()).filter(|&index| is_left_out(index));
+    let left_out: Vec<String> =
+        left_out.map(|index| format!("| {} | {} |", plan[index].0, plan[index].1)).collect();
+    let kept: String =
+        kept.split_inclusive('\n').filter(|line| !left_out.iter().any(|row| line.starts_with(row))).collect();
     let differing: Vec<String> = written
         .lines()
         .filter(|line| !kept.lines().any(|kept| kept == *line))

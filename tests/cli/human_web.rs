@@ -1,9 +1,13 @@
 //! `referee human --web`: a person plays in a browser.
 
+use ::referee::game::test_length::long_or;
 use serde_json::{Value, json};
 
 use crate::common::http::{Site, Stream};
 use crate::common::{Folder, Referee, SEED, Signal, browser, referee, the};
+
+/// A browser takes half a second of CPU for a move.
+const SHORT: &str = long_or("turn_limit=40", "turn_limit=16");
 
 /// Starts a match. Returns the command and the URL of the page.
 fn opened(args: &[&str]) -> (Referee, String) {
@@ -32,7 +36,7 @@ fn begun(site: &Site, path: &str) -> Stream {
 fn a_person_plays_a_whole_match_of_checkers_by_clicks() {
     let folder = Folder::new();
     let (bot, records) = (folder.plain_bot("bot"), folder.text("records"));
-    let (mut playing, url) = opened(&["checkers", &bot, "--record", &records, "--set", "turn_limit=40"]);
+    let (mut playing, url) = opened(&["checkers", &bot, "--record", &records, "--set", SHORT]);
     browser::run("person.mjs", &[&url, "clicks"]);
     let ended = playing.receive_type("match");
     assert_eq!(ended["seats"], json!(["human", "test bot"]), "{ended}");
@@ -84,8 +88,8 @@ fn every_kind_of_game_can_be_played_in_a_browser() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let games: [&[&str]; 4] = [
-        &["jeex", "--set", "turn_limit=30"],
-        &["saxum", "--set", "turn_limit=30", "--seed", SEED],
+        &["jeex", "--set", SHORT],
+        &["saxum", "--set", SHORT, "--seed", SEED],
         &["xe_queo"],
         &["examples/games/connect_four"],
     ];

@@ -86,7 +86,7 @@ fn random_games_agree_with_python_chess() {
         .expect("Python starts");
     let mut stdin = child.stdin.take().expect("a pipe");
     let mut all = 0;
-    for number in 0..long_or(10_000, 200) {
+    for number in 0..long_or(10_000, 80) {
         let (game, compared) = played(number);
         all += compared;
         // A difference ends the program, which has printed it.

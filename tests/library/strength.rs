@@ -52,7 +52,7 @@ const RUNS: u32 = 3000;
 
 fn simulate(name: &str, sprt: Sprt, scenario: Scenario) -> Outcomes {
     // The likelihood of normalized Elo takes many times longer.
-    let runs = runs(if sprt.model() == EloModel::Normalized { 400 } else { 1000 }, RUNS);
+    let runs = runs(if sprt.model() == EloModel::Normalized { 200 } else { 400 }, RUNS);
     let mut stream = stream(name);
     let first = Lineup::of_sides(TWO, &[NEW, BASE]).unwrap();
     // The strength by play that, with the matches lost by faults, gives the intended expected score.
