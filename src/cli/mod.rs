@@ -266,7 +266,7 @@ impl Cli {
         let registry = tracing_subscriber::registry().with(targets);
         match self.log_format {
             LogFormat::Text => {
-                registry.with(format.with_writer(move || Screen(entry.clone())).with_ansi(false)).init();
+                registry.with(format.with_writer(move || Screen(entry.clone()))).init();
             }
             LogFormat::Json => {
                 registry.with(format.with_writer(move || OneLine(entry.clone())).json()).init();

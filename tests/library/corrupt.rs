@@ -46,7 +46,7 @@ fn read_all(dir: &Path) -> Result<(), Box<dyn Error>> {
         tournament::standings_table(&StandingsReport::of(&db, &stored.schedule)?);
         let report = TournamentReport::of(dir, &db, &stored.schedule, &stored.settings(), |_, _| ())?;
         tournament::tables(&report);
-        tournament::csv(&report)?;
+        tournament::csv(&report);
         tournament::markdown(&report);
         tournament::html(&report);
         tournament::junit(&report);
@@ -62,7 +62,7 @@ fn read_all(dir: &Path) -> Result<(), Box<dyn Error>> {
         db.for_each_match(|row| {
             matches.tags(&stored.about, &row);
             let report = matches.report(&row);
-            report.csv()?;
+            report.csv();
             serde_json::to_string(&report)?;
             Ok(())
         })?;

@@ -1,21 +1,26 @@
 //! Lower-case hex, the encoding of seeds, hashes and nonces.
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 /// Encodes bytes as hex.
 pub fn encode(bytes: &[u8]) -> String {
-    const_hex::encode(bytes)
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|digit| char::from(DIGITS[usize::from(digit)]))
+        .collect()
 }
 
 /// Decodes hex; `None` if it is not lower case or of odd length.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
-    const_hex::decode(lower_case(text)?).ok()
+    let digit = |digit| DIGITS.iter().position(|&known| known == digit).map(|value| value as u8);
+    let pairs = text.as_bytes().chunks(2);
+    pairs
+        .map(|pair| if let [high, low] = *pair { Some(digit(high)? << 4 | digit(low)?) } else { None })
+        .collect()
 }
 
 /// Decodes exactly 32 bytes: 64 digits.
 pub fn decode32(text: &str) -> Option<[u8; 32]> {
-    const_hex::decode_to_array(lower_case(text)?).ok()
-}
-
-/// The text, unless it has capital digits or the prefix `0x`, which the library accepts.
-fn lower_case(text: &str) -> Option<&str> {
-    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')).then_some(text)
+    decode(text)?.try_into().ok()
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use maud::{PreEscaped, html};
 use referee_game::printable::printable_lines;
 
 /// A step of a check, as a test case.
@@ -43,41 +43,81 @@ pub fn junit<'a>(
     steps: impl IntoIterator<Item = JunitStep<'a>>,
     mut out: impl Write,
 ) -> io::Result<()> {
-    let mut suite = TestSuite::new(bot);
-    for JunitStep { name, status, took, notes, stderr } in steps {
-        let mut of_case = match status {
-            StepStatus::Passed => TestCaseStatus::success(),
-            StepStatus::Skipped(_) => TestCaseStatus::skipped(),
-            StepStatus::Failed { .. } => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        };
-        match status {
-            StepStatus::Passed => {}
-            StepStatus::Skipped(why) => _ = of_case.set_message(&*printable_lines(&why)),
-            StepStatus::Failed { message, description } => {
-                of_case.set_message(&*printable_lines(&message));
-                of_case.set_description(&*printable_lines(&description));
-            }
-        }
-        let mut case = TestCase::new(name, of_case);
-        case.set_classname("referee check").set_time(took);
-        case.set_system_out(&*printable_lines(&notes));
-        if !stderr.is_empty() {
-            case.set_system_err(&*printable_lines(stderr));
-        }
-        suite.add_test_case(case);
-    }
-    let mut report = Report::new("referee check");
-    report.add_test_suite(suite);
-    out.write_all(xml(&report).as_bytes())
+    let cases: Vec<Case> = steps
+        .into_iter()
+        .map(|JunitStep { name, status, took, notes, stderr }| Case {
+            name: name.to_owned(),
+            class: "referee check".to_owned(),
+            took,
+            outcome: match status {
+                StepStatus::Passed => Outcome::Passed,
+                StepStatus::Skipped(why) => Outcome::Skipped(why),
+                StepStatus::Failed { message, description } => {
+                    Outcome::Failed { kind: None, message, description }
+                }
+            },
+            output: notes,
+            stderr: stderr.to_owned(),
+        })
+        .collect();
+    out.write_all(xml("referee check", bot, &cases).as_bytes())
 }
 
-/// The text of a report, valid by the schema `junit-10.xsd` of Jenkins: only a `testsuite` has the attribute `skipped`, which
-/// the library also gives to `testsuites`.
-pub(super) fn xml(report: &Report) -> String {
-    let skipped = format!(" skipped=\"{}\"", report.skipped);
-    let text = report.to_string().unwrap_or_else(|error| unreachable!("memory takes all bytes: {error}"));
-    // The first one: quotes in names are escaped.
-    text.replacen(&skipped, "", 1)
+/// A test case of a report.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) class: String,
+    pub(super) took: Duration,
+    pub(super) outcome: Outcome,
+    pub(super) output: String,
+    /// None if empty.
+    pub(super) stderr: String,
+}
+
+pub(super) enum Outcome {
+    Passed,
+    Skipped(String),
+    Failed {
+        kind: Option<&'static str>,
+        message: String,
+        description: String,
+    },
+    /// It was not possible to say whether the test passes.
+    Error {
+        kind: &'static str,
+        message: String,
+    },
+}
+
+/// A report with one suite, valid by the schema `junit-10.xsd` of Jenkins. Control characters are escaped: XML has none.
+pub(super) fn xml(report: &str, suite: &str, cases: &[Case]) -> String {
+    let count = |is: fn(&Outcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
+    let failures = count(|outcome| matches!(outcome, Outcome::Failed { .. }));
+    let errors = count(|outcome| matches!(outcome, Outcome::Error { .. }));
+    let skipped = count(|outcome| matches!(outcome, Outcome::Skipped(_)));
+    let text = |text: &str| printable_lines(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
+    let markup = html! {
+        (PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"))
+        testsuites name=(text(report)) tests=(cases.len()) failures=(failures) errors=(errors) {
+            testsuite name=(text(suite)) tests=(cases.len()) failures=(failures) errors=(errors) skipped=(skipped) {
+                @for Case { name, class, took, outcome, output, stderr } in cases {
+                    testcase name=(text(name)) classname=(text(class)) time=(format!("{:.3}", took.as_secs_f64())) {
+                        @match outcome {
+                            Outcome::Passed => {}
+                            Outcome::Skipped(why) => { skipped message=(text(why)) {} }
+                            Outcome::Failed { kind, message, description } => {
+                                failure message=(text(message)) type=[*kind] { (text(description)) }
+                            }
+                            Outcome::Error { kind, message } => { error message=(text(message)) type=(kind) {} }
+                        }
+                        system-out { (text(output)) }
+                        @if !stderr.is_empty() { system-err { (text(stderr)) } }
+                    }
+                }
+            }
+        }
+    };
+    markup.into_string()
 }
 
 #[cfg(test)]
@@ -86,16 +126,22 @@ mod tests {
 
     #[test]
     fn only_a_suite_counts_its_skipped_tests() {
-        let mut suite = TestSuite::new("suite");
-        suite.add_test_case(TestCase::new("case", TestCaseStatus::skipped()));
-        let mut report = Report::new("a \" skipped=\"1\"");
-        report.add_test_suite(suite);
-        let text = xml(&report);
-        let tag = |name: &str| {
-            let from = text.find(&format!("<{name} ")).unwrap();
-            text[from..].split_once('>').unwrap().0.to_owned()
+        let case = Case {
+            name: "a case".to_owned(),
+            class: "class".to_owned(),
+            took: Duration::from_millis(1500),
+            outcome: Outcome::Skipped("<\u{1b}\u{ffff}>".to_owned()),
+            output: String::new(),
+            stderr: String::new(),
         };
-        assert!(!tag("testsuites").contains(" skipped=\""), "{text}");
-        assert!(tag("testsuite").contains(" skipped=\"1\""), "{text}");
+        assert_eq!(
+            xml("a \" skipped=\"1\"", "suite", &[case]),
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+             <testsuites name=\"a &quot; skipped=&quot;1&quot;\" tests=\"1\" failures=\"0\" errors=\"0\">\
+             <testsuite name=\"suite\" tests=\"1\" failures=\"0\" errors=\"0\" skipped=\"1\">\
+             <testcase name=\"a case\" classname=\"class\" time=\"1.500\">\
+             <skipped message=\"&lt;\\u{1b}\u{fffd}&gt;\"></skipped><system-out></system-out>\
+             </testcase></testsuite></testsuites>"
+        );
     }
 }

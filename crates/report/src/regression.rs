@@ -6,7 +6,6 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use referee_bots::sandbox::Sandbox;
 use referee_game::counted;
 use referee_match::{Faults, InfoTotals};
@@ -22,7 +21,7 @@ use crate::answers;
 use crate::evidence::evidence_lines;
 use crate::github::{annotation, escaped};
 use crate::interval::{Population, interval, origin, percent_interval};
-use crate::junit::xml;
+use crate::junit::{Case, Outcome, xml};
 use crate::table::faults;
 use crate::tested_bot::TestedBot;
 
@@ -436,23 +435,22 @@ impl RegressionReport {
     /// # Errors
     /// Errors of `out`.
     pub fn junit(&self, mut out: impl io::Write) -> io::Result<()> {
-        let mut status = match self.verdict {
-            "passed" | "measured" => TestCaseStatus::success(),
-            "failed" | "undecided" => TestCaseStatus::non_success(NonSuccessKind::Failure),
-            _ => TestCaseStatus::non_success(NonSuccessKind::Error),
+        let (kind, message) = (self.verdict, self.headline());
+        let case = Case {
+            name: format!("{} against {}", self.new.command, self.base.command),
+            class: format!("referee regress {}", self.game),
+            took: Duration::from_millis(self.duration_ms),
+            outcome: match kind {
+                "passed" | "measured" => Outcome::Passed,
+                "failed" | "undecided" => {
+                    Outcome::Failed { kind: Some(kind), message, description: String::new() }
+                }
+                _ => Outcome::Error { kind, message },
+            },
+            output: self.text(),
+            stderr: String::new(),
         };
-        if !matches!(status, TestCaseStatus::Success { .. }) {
-            status.set_type(self.verdict).set_message(self.headline());
-        }
-        let mut case = TestCase::new(format!("{} against {}", self.new.command, self.base.command), status);
-        case.set_classname(format!("referee regress {}", self.game))
-            .set_time(Duration::from_millis(self.duration_ms))
-            .set_system_out(self.text());
-        let mut suite = TestSuite::new(&*self.game);
-        suite.add_test_case(case);
-        let mut report = Report::new("referee regress");
-        report.add_test_suite(suite);
-        out.write_all(xml(&report).as_bytes())
+        out.write_all(xml("referee regress", &self.game, &[case]).as_bytes())
     }
 }
 

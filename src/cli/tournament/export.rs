@@ -53,8 +53,8 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     let mut out = Output { options: &args.output, kept: Vec::new() };
     match &*args.format {
         "csv" => {
-            out.add(&match_headings(about.seating.seats())?)?;
-            each(&args.folder, &db, |row| out.add(&matches.report(row).csv()?))?;
+            out.add(match_headings(about.seating.seats()).as_bytes())?;
+            each(&args.folder, &db, |row| out.add(matches.report(row).csv().as_bytes()))?;
         }
         "json" => each(&args.folder, &db, |row| {
             let json = json::text(&ExportedMatch { report: &matches.report(row) });

@@ -144,7 +144,7 @@ fn formatted(format: ReportFormat, report: &TournamentReport) -> Result<Vec<u8>,
     Ok(match format {
         ReportFormat::Table => printable_lines(&tournament::tables(report)).into_owned().into_bytes(),
         ReportFormat::Json => (json::text(report) + "\n").into_bytes(),
-        ReportFormat::Csv => tournament::csv(report)?,
+        ReportFormat::Csv => tournament::csv(report).into_bytes(),
         ReportFormat::Markdown => tournament::markdown(report).into_bytes(),
         ReportFormat::Junit => tournament::junit(report).into_bytes(),
         ReportFormat::Html => tournament::html(report).into_bytes(),

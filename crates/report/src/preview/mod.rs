@@ -3,10 +3,12 @@
 //! A picture has the size that most of them expect. Its font has the letters of Latin, Greek and Cyrillic: [`drawable`] tells
 //! whether a name can be drawn, and [`drawn`] chooses the id of what cannot.
 
+use std::io::Write;
 use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
-use png::{BitDepth, ColorType, Compression, Encoder};
+use flate2::write::ZlibEncoder;
+use flate2::{Compression, Crc};
 
 /// The width of a picture in pixels.
 pub const WIDTH: u32 = 1200;
@@ -237,17 +239,26 @@ impl Canvas {
 
     /// The picture as a PNG file.
     fn png(&self) -> Vec<u8> {
-        let mut file = Vec::new();
-        let mut encoder = Encoder::new(&mut file, WIDTH, HEIGHT);
-        encoder.set_color(ColorType::Indexed);
-        encoder.set_depth(BitDepth::Eight);
-        encoder.set_palette(palette());
-        encoder.set_compression(Compression::Balanced);
-        let written = encoder.write_header().and_then(|mut writer| {
-            writer.write_image_data(&self.0)?;
-            writer.finish()
-        });
-        written.unwrap_or_else(|error| unreachable!("memory takes a picture of this size: {error}"));
+        // A row begins with its filter, here none.
+        let rows: Vec<u8> = self.0.chunks(WIDTH as usize).flat_map(|row| [&[0], row].concat()).collect();
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        let pixels = encoder.write_all(&rows).and_then(|()| encoder.finish());
+        let pixels =
+            pixels.unwrap_or_else(|error| unreachable!("memory takes a picture of this size: {error}"));
+        // Eight bits, which are indices into the palette.
+        let header = [&WIDTH.to_be_bytes()[..], &HEIGHT.to_be_bytes(), &[8, 3, 0, 0, 0]].concat();
+        let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+        for (kind, data) in
+            [(b"IHDR", header), (b"PLTE", palette()), (b"IDAT", pixels), (b"IEND", Vec::new())]
+        {
+            let mut sum = Crc::new();
+            sum.update(kind);
+            sum.update(&data);
+            file.extend((data.len() as u32).to_be_bytes());
+            file.extend(kind);
+            file.extend(data);
+            file.extend(sum.sum().to_be_bytes());
+        }
         file
     }
 }

@@ -1,7 +1,5 @@
 //! CSV with one row per entrant, the best first.
 
-use std::io;
-
 use referee_game::printable::printable;
 use referee_match::Faults;
 use referee_protocol::words::FaultCode;
@@ -51,10 +49,12 @@ const COLUMNS: [&str; 37] = [
 ];
 
 /// A line of CSV, with control characters escaped.
-pub(super) fn line(cells: impl IntoIterator<Item = String>) -> io::Result<Vec<u8>> {
-    let mut out = csv::Writer::from_writer(Vec::new());
-    out.write_record(cells.into_iter().map(|cell| printable(&cell).into_owned().into_bytes()))?;
-    out.into_inner().map_err(csv::IntoInnerError::into_error)
+pub(super) fn line(cells: impl IntoIterator<Item = String>) -> String {
+    let cells = cells.into_iter().map(|cell| match printable(&cell) {
+        cell if cell.contains([',', '"']) => format!("\"{}\"", cell.replace('"', "\"\"")),
+        cell => cell.into_owned(),
+    });
+    cells.collect::<Vec<_>>().join(",") + "\n"
 }
 
 /// Counts of faults in a cell.
@@ -65,11 +65,8 @@ pub(super) fn counts(faults: Option<&Faults>) -> String {
 }
 
 /// The data with one row per entrant.
-///
-/// # Errors
-/// Never in practice: it writes to memory.
-pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
-    let mut out = line(COLUMNS.map(str::to_owned))?;
+pub fn csv(report: &TournamentReport) -> String {
+    let mut out = line(COLUMNS.map(str::to_owned));
     for (standing, details) in report.entrants() {
         let mut row = vec![
             standing.place_shown(),
@@ -101,7 +98,7 @@ pub fn csv(report: &TournamentReport) -> io::Result<Vec<u8>> {
         });
         row.push(serde_json::to_string(&details.totals).unwrap_or_default());
         row.extend([&details.source, &report.standings.game, &report.standings.name].map(String::clone));
-        out.extend(line(row)?);
+        out.push_str(&line(row));
     }
-    Ok(out)
+    out
 }

@@ -1,7 +1,5 @@
 //! The list of matches of a tournament.
 
-use std::io;
-
 use referee_game::{MatchTags, Meta, SeatSet, Seating, Sheet, notation};
 use referee_match::{Faults, InfoTotals};
 use referee_results::Roster;
@@ -187,10 +185,7 @@ fn score(result: &MatchResult) -> String {
 }
 
 /// The headings of [`ListedMatch::csv`].
-///
-/// # Errors
-/// Never in practice: it writes to memory.
-pub fn match_headings(seats: usize) -> io::Result<Vec<u8>> {
+pub fn match_headings(seats: usize) -> String {
     let columns = [
         "match",
         "set",
@@ -242,10 +237,7 @@ impl ListedMatch {
     }
 
     /// A row of CSV.
-    ///
-    /// # Errors
-    /// Never in practice: it writes to memory.
-    pub fn csv(&self) -> io::Result<Vec<u8>> {
+    pub fn csv(&self) -> String {
         let mut row = vec![self.id.clone(), self.set.clone(), text(self.round), text(self.began_at.as_ref())];
         row.extend([self.result.clone(), self.annulled.to_string()]);
         row.push(self.ruling.as_ref().map_or(String::new(), |ruling| ruling.outcome.clone()));
