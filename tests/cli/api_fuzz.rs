@@ -30,7 +30,7 @@ fn schemathesis(description: &str, url: &str) -> Command {
 
 #[test]
 fn requests_made_from_the_descriptions_get_the_answers_described() {
-    let league = League::new("watch = '127.0.0.1:0'", &[("plain", ""), ("plane", "")]);
+    let league = League::calm("watch = '127.0.0.1:0'", &[("plain", ""), ("plane", "")]);
     let text = league.folder.read("league.toml");
     let tables = "[owners]\nlisten = '127.0.0.1:0'\nbots = 100\n[signup]\nmode = 'open'\n[submissions]\n";
     league.folder.write("league.toml", format!("{text}\n{tables}"));

@@ -25,7 +25,7 @@ fn pause(league: &League, site: &Site) {
 #[test]
 fn pages_and_the_api_show_display_names_and_follow_a_rename() {
     let league =
-        League::new("watch = \"127.0.0.1:0\"", &[("one", "display_name = \"Number One\""), ("two", "")]);
+        League::calm("watch = \"127.0.0.1:0\"", &[("one", "display_name = \"Number One\""), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     let id = receive_matches(&mut server, 4)[0]["id"].as_str().expect("an id").to_owned();
@@ -77,7 +77,7 @@ fn pages_and_the_api_show_display_names_and_follow_a_rename() {
 
 #[test]
 fn rulings_are_on_pages_with_reasons_that_are_public() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     receive_matches(&mut server, 4);
@@ -128,7 +128,7 @@ fn rulings_are_on_pages_with_reasons_that_are_public() {
 
 #[test]
 fn return_matches_and_challenges_are_announced() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     let next = || site.get("/api/v1/run").json()["next"].as_array().expect("matches").clone();
@@ -162,7 +162,7 @@ fn return_matches_and_challenges_are_announced() {
 
 #[test]
 fn the_last_change_of_the_lead_outlasts_a_restart() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     receive_matches(&mut server, 8);
@@ -198,7 +198,7 @@ fn the_last_change_of_the_lead_outlasts_a_restart() {
 #[test]
 fn a_program_is_ready_before_its_first_match_and_one_that_fails_is_not() {
     let broken = "[[programs]]\nname = \"broken\"\ncommand = \"/bin/false\"\n";
-    let league = League::new(&format!("watch = \"127.0.0.1:0\"\n{broken}"), &[("one", ""), ("two", "")]);
+    let league = League::calm(&format!("watch = \"127.0.0.1:0\"\n{broken}"), &[("one", ""), ("two", "")]);
     league.run(&["pause"]).done();
     let mut server = league.serve();
     let site = Site::of(&mut server);

@@ -12,7 +12,7 @@ const PAGES: &str = "watch = \"127.0.0.1:0\"\n[pages]\ntitle = \"University & fr
 
 /// A league with two announcements and rules.
 fn league() -> League {
-    let league = League::new(PAGES, &[("one", ""), ("two", "")]);
+    let league = League::calm(PAGES, &[("one", ""), ("two", "")]);
     std::fs::create_dir(league.folder.path("news")).expect("a directory");
     league.folder.write("news/2026-11-01-begin.md", "# It begins\n\nSee the [rules](rules).\n");
     league.folder.write(

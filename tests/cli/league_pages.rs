@@ -11,7 +11,7 @@ use crate::watch::wait_until;
 
 #[test]
 fn the_page_shows_standings_and_matches() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 100"), ("two", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", "anchor = 100"), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     receive_matches(&mut server, 3);
@@ -39,7 +39,7 @@ fn the_page_shows_standings_and_matches() {
 #[test]
 fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
     let head = "watch = \"127.0.0.1:0\"\nlisten = \"127.0.0.1:0\"";
-    let league = League::new(head, &[("one", "anchor = 100"), ("two", "")]);
+    let league = League::calm(head, &[("one", "anchor = 100"), ("two", "")]);
     let (mut server, address) = {
         let mut server = league.serve();
         let site = Site::of(&mut server);
@@ -86,7 +86,7 @@ fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
 
 #[test]
 fn matches_of_earlier_runs_have_replays() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 2);
     drain(server);
@@ -118,7 +118,7 @@ fn matches_of_earlier_runs_have_replays() {
 #[test]
 fn places_a_week_ago_are_those_of_the_standings_then() {
     let programs = ["newcomer", "second", "first"].map(|name| (name, ""));
-    let league = League::new("watch = \"127.0.0.1:0\"", &programs);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &programs);
     let mut server = league.serve();
     receive_matches(&mut server, 4);
     drain(server);
@@ -152,7 +152,7 @@ fn several_ladders_have_pages_and_ratings_of_their_own() {
     let programs = ["three", "four"]
         .map(|name| format!("[[programs]]\nname = {name:?}\ncommand = {bot:?}\nladders = [\"other\"]\n"));
     let head = format!("watch = \"127.0.0.1:0\"\n{second}{}", programs.concat());
-    let league = League::new(&head, &[("one", "ladders = [\"short\"]"), ("two", "ladders = [\"short\"]")]);
+    let league = League::calm(&head, &[("one", "ladders = [\"short\"]"), ("two", "ladders = [\"short\"]")]);
     let mut server = league.serve();
     let sites = [Site::of(&mut server), Site::of(&mut server)];
     for (site, name, other, players) in

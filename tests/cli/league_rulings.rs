@@ -27,7 +27,7 @@ fn verified(league: &League, rulings: u64) {
 
 #[test]
 fn a_running_league_takes_rulings_and_goes_on() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     let first = receive_matches(&mut server, 4)[0]["id"].as_str().expect("an id").to_owned();
@@ -65,7 +65,7 @@ fn a_running_league_takes_rulings_and_goes_on() {
 
 #[test]
 fn rulings_last_and_a_disqualified_bot_comes_back() {
-    let league = League::new("", &[("one", ""), ("two", "")]);
+    let league = League::calm("", &[("one", ""), ("two", "")]);
     league.add("alice");
     let mut server = league.serve();
     let matches = receive_matches(&mut server, 3);
@@ -100,7 +100,7 @@ fn rulings_last_and_a_disqualified_bot_comes_back() {
 
 #[test]
 fn a_ruling_names_a_challenge_by_its_id() {
-    let league = League::new("", &[("one", ""), ("two", "")]);
+    let league = League::calm("", &[("one", ""), ("two", "")]);
     league.run(&["challenge", "one", "two"]).done();
     let mut server = league.serve();
     let id = loop {

@@ -36,7 +36,7 @@ fn verified(league: &League) {
 #[test]
 fn a_season_ends_while_the_league_is_played_and_its_standings_stay() {
     let league =
-        League::new("watch = \"127.0.0.1:0\"", &[("one", "display_name = \"Number One\""), ("two", "")]);
+        League::calm("watch = \"127.0.0.1:0\"", &[("one", "display_name = \"Number One\""), ("two", "")]);
     league.run(&["season", "end", "autumn"]).with_code(2).says(&["no match has been played"]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
@@ -102,7 +102,7 @@ fn a_season_ends_while_the_league_is_played_and_its_standings_stay() {
 
 #[test]
 fn the_name_of_a_season_may_have_spaces_as_its_help_says() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     receive_matches(&mut server, 2);
@@ -119,7 +119,7 @@ fn the_name_of_a_season_may_have_spaces_as_its_help_says() {
 
 #[test]
 fn matches_that_end_while_a_season_begins_are_on_its_pages() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     receive_matches(&mut server, 20);
@@ -164,7 +164,7 @@ fn matches_that_end_while_a_season_begins_are_on_its_pages() {
 
 #[test]
 fn ratings_begin_anew_or_are_kept_with_wider_intervals() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 1500"), ("two", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", "anchor = 1500"), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 60);
     drain(server);
@@ -210,7 +210,7 @@ fn ratings_begin_anew_or_are_kept_with_wider_intervals() {
 
 #[test]
 fn a_bot_that_was_disqualified_from_the_start_has_no_place() {
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let command = league.folder.plain_bot("bot-copied");
     league.run(&["add", "copied", "--command", &command]).done();
     let mut server = league.serve();

@@ -82,7 +82,7 @@ fn described(description: &Value, path: &str) -> String {
 
 /// A league whose owners sign up in this way.
 fn league(ladder: &str, tables: &str, programs: &[(&str, &str)]) -> League {
-    let league = League::new(ladder, programs);
+    let league = League::calm(ladder, programs);
     let text = league.folder.read("league.toml");
     let tables = format!("[owners]\nlisten = \"127.0.0.1:0\"\nurl = \"http://localhost\"\n{tables}\n{text}");
     league.folder.write("league.toml", tables);

@@ -57,7 +57,7 @@ fn a_live_match_and_the_start_page_name_their_pictures() {
 #[test]
 fn a_ladder_behind_a_proxy_names_pictures_by_its_url() {
     let head = "watch = \"127.0.0.1:0\"\nwatch_url = \"https://league.example/short\"";
-    let league = League::new(head, &[("one", ""), ("two", "display_name = \"将棋\"")]);
+    let league = League::calm(head, &[("one", ""), ("two", "display_name = \"将棋\"")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     let id = receive_matches(&mut server, 1)[0]["id"].as_str().expect("an id").to_owned();

@@ -26,7 +26,7 @@ pub(crate) fn spared() -> Command {
 
 /// A league with the program `plain`, to which the owner `ada` can hand in programs. `more` are lines of `[submissions]`.
 pub(crate) fn league(more: &str) -> League {
-    with_submissions(League::new("", &[("plain", "")]), more)
+    with_submissions(League::calm("", &[("plain", "")]), more)
 }
 
 /// The same with another league.
@@ -510,7 +510,7 @@ fn a_browser_goes_the_whole_way_from_an_invitation_to_the_end_of_a_season() {
     let (_, invitation) = invited["url"].as_str().and_then(|url| url.split_once('#')).expect("a secret");
     // Its match is among the last ones that the page lists.
     let ladder = "rest = \"500ms\"\nwatch = \"127.0.0.1:0\"\non_fault = \"retry=3\"";
-    league.folder.write("league.toml", text.replace("rest = \"0s\"", ladder));
+    league.folder.write("league.toml", text.replace("rest = \"100ms\"", ladder));
     let (mut server, url) = serve(&league);
     let save = |directory: &str| {
         let file = league.folder.text(&format!("{directory}.tar"));

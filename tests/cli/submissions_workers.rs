@@ -164,7 +164,7 @@ fn builds_elsewhere(serve: fn(&League) -> (Referee, String, Carrier)) {
 
 #[test]
 fn a_server_without_the_sandbox_leaves_what_is_handed_in_to_workers() {
-    let league = League::new("watch = '127.0.0.1:0'", &[("one", ""), ("two", "")]);
+    let league = League::calm("watch = '127.0.0.1:0'", &[("one", ""), ("two", "")]);
     let league = with_submissions(league, "");
     let token = owner(&league, "ada");
     // Python is there, and no bubblewrap.

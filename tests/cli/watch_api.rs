@@ -121,7 +121,7 @@ fn every_response_fits_the_description_of_its_path() {
         referee.end().with_code(0);
     }
     // A ladder of a league has more paths.
-    let league = League::new("watch = \"127.0.0.1:0\"", &[("one", "anchor = 0"), ("two", "")]);
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", "anchor = 0"), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
     server.receive_type("match");

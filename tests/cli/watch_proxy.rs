@@ -148,7 +148,7 @@ fn pages_and_streams_work_behind_caddy_at_any_path() {
 
 /// Asserts that an owner signs up and changes something behind a proxy.
 fn owners_work_behind(start: impl Fn(&Folder, &Site) -> (Proxy, Site)) {
-    let league = League::new("", &[]);
+    let league = League::calm("", &[]);
     let text = league.folder.read("league.toml");
     let tables = "[owners]\nlisten = '127.0.0.1:0'\nurl = 'http://localhost/owners/'\ntrusted_proxies = ['127.0.0.1']\n\
                   trusted_user_header = 'X-Remote-User'\n[signup]\nmode = 'open'\n";
@@ -189,7 +189,7 @@ fn owners_sign_up_behind_nginx_and_caddy() {
 
 #[test]
 fn bodies_that_do_not_come_are_no_burden_behind_nginx() {
-    let league = League::new("", &[]);
+    let league = League::calm("", &[]);
     let text = league.folder.read("league.toml");
     let address = free_address();
     let tables = format!(

@@ -34,6 +34,14 @@ impl League {
         League { folder, file }
     }
 
+    /// The same with a pause after each match of a player. Back to back, matches take a processor as long as a test lasts.
+    pub(crate) fn calm(ladder: &str, programs: &[(&str, &str)]) -> League {
+        let league = League::new(ladder, programs);
+        let text = league.folder.read("league.toml").replacen("rest = \"0s\"", "rest = \"100ms\"", 1);
+        league.folder.write("league.toml", text);
+        league
+    }
+
     pub(crate) fn serve(&self) -> Referee {
         Referee::start(["serve", &self.file, "--json"])
     }
