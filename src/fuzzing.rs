@@ -23,7 +23,7 @@ use crate::driver::{
 use crate::game::chance::Draw;
 use crate::game::erased::{BoardText, Rules, RulesFailed, RulesWait, Table};
 use crate::game::json_scanner::JsonScanner;
-use crate::game::{Catalog, Seat, Turn, Viewer};
+use crate::game::{Catalog, Chain, Seat, Turn, Viewer};
 use crate::games::checkers::Board;
 use crate::games::chess::Fen;
 use crate::program::{
@@ -173,12 +173,12 @@ pub fn archive(data: &[u8]) {
     let limits = ArchiveLimits { bytes: 1 << 16, entries: 100 };
     let Ok(id) = check(data, limits) else { return };
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-    unpack(Cursor::new(data), &id, folder.path(), limits).unwrap_or_else(|error| panic!("{error}"));
+    unpack(Cursor::new(data), &id, folder.path(), limits).unwrap_or_else(|error| panic!("{}", Chain(&error)));
     // Packing leaves these out.
     if ![&b".git"[..], b"__pycache__"].iter().any(|name| data.windows(name.len()).any(|part| part == *name)) {
         let mut again = Vec::new();
         let packed = pack_folder(folder.path(), ArchiveLimits::BOT, &mut again)
-            .unwrap_or_else(|error| panic!("{error}"));
+            .unwrap_or_else(|error| panic!("{}", Chain(&error)));
         assert!(again == data && packed.id == id);
     }
 }
@@ -186,7 +186,7 @@ pub fn archive(data: &[u8]) {
 /// Decodes the outcome of a worker. What can be decoded survives another round.
 pub fn outcome(data: &[u8]) {
     let Ok(outcome) = UnitOutcome::decode(data) else { return };
-    let encoded = outcome.encode().unwrap_or_else(|error| panic!("{error}"));
+    let encoded = outcome.encode().unwrap_or_else(|error| panic!("{}", Chain(&error)));
     assert_eq!(UnitOutcome::decode(&encoded).ok(), Some(outcome));
 }
 
@@ -236,7 +236,7 @@ impl Carrier for Answers {
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
     ) -> Result<Restarts, RulesFailed> {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        let bad = |what: BadAnswer| RulesFailed::Because(what.to_string().into());
+        let bad = |what: BadAnswer| RulesFailed::Because(Chain(&what).to_string().into());
         accept(&self.lines[asked % self.lines.len()]).map_err(bad)?;
         Ok(Restarts::default())
     }

@@ -118,7 +118,6 @@ struct Parameter {
     values: Vec<String>,
 }
 
-/// A text that is no key with values.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is not KEY=VALUE,VALUE,...")]
 struct NoParameter(String);

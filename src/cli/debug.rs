@@ -19,10 +19,10 @@ use crate::cli::sandbox::SandboxOptions;
 use crate::cli::{Exit, Failure, screen};
 use crate::driver::route::{Rejection, Routed};
 use crate::driver::{BotHello, HelloError, MatchPlan, PlannedSeat, Run, Terms};
-use crate::game::Catalog;
 use crate::game::json;
 use crate::game::printable::printable;
 use crate::game::seat::{Seat, Seating};
+use crate::game::{Catalog, Chain};
 use crate::referee::{Detail, Leg, Opening, Received, Wants};
 use crate::runs::config::ClockLimits;
 use crate::transport::Line;
@@ -206,7 +206,7 @@ async fn start(
         let seat = Seat((usize::from(args.seat) + index).rem_euclid(seating.seats()) as u8);
         let talk = Talk::start(command, launch()?)
             .await
-            .map_err(|error| Failure::cannot_run(format!("cannot start the bot: {error}")))?;
+            .map_err(|error| Failure::cannot_run(format!("cannot start the bot: {}", Chain(&error))))?;
         let mut player =
             SeatedBot { talk, seat, wants: Wants::default(), is_shown: index == 0, is_here: true };
         screen.send(&mut player, &hello()).await?;

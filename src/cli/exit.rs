@@ -1,15 +1,19 @@
 //! The exit codes, which are the same for every subcommand: documented API.
 
+use std::error::Error;
 use std::process::ExitCode;
+use std::{fmt, io};
 
+use crate::bot::sandbox::Unavailable;
+use crate::game::Chain;
 #[cfg(feature = "http")]
 use crate::league::ActError;
-use crate::runs::config::SandboxError;
+use crate::runs::config::{ListenError, OpeningFileError, OpeningsError, SandboxError};
 #[cfg(feature = "http")]
 use crate::runs::league::LeagueError;
 #[cfg(feature = "http")]
 use crate::runs::league::config::LeagueConfigError;
-use crate::runs::regression::{BadResults, RegressionError};
+use crate::runs::regression::{BadResults, RegressionError, ResultsDefect};
 use crate::runs::tournament::{ConfigError, TournamentError};
 use crate::runs::workers::WorkersError;
 use crate::runs::workshop::WorkshopError;
@@ -61,55 +65,174 @@ pub struct Failure {
 
 impl Failure {
     /// An invalid command line or configuration.
-    pub fn usage(what: impl std::fmt::Display) -> Failure {
-        Failure { exit: Exit::Usage, error: anyhow::anyhow!("{what}") }
+    pub fn usage(what: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
+        Failure { exit: Exit::Usage, error: anyhow::Error::from_boxed(what.into()) }
     }
 
     /// One of both: what was asked for is wrong, or the machine cannot do it.
-    pub(super) fn of(is_usage: bool, what: impl std::fmt::Display) -> Failure {
+    pub(super) fn of(is_usage: bool, what: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
         if is_usage { Failure::usage(what) } else { Failure::cannot_run(what) }
     }
 
     /// An error that prevents the subcommand from running.
-    pub fn cannot_run(what: impl std::fmt::Display) -> Failure {
-        Failure { exit: Exit::CannotRun, error: anyhow::anyhow!("{what}") }
+    pub fn cannot_run(what: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
+        Failure { exit: Exit::CannotRun, error: anyhow::Error::from_boxed(what.into()) }
     }
 }
 
-impl From<std::io::Error> for Failure {
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Chain(&*self.error).fmt(f)
+    }
+}
+
+impl From<io::Error> for Failure {
     /// An error of standard output, or a closed reader.
-    fn from(error: std::io::Error) -> Failure {
-        let exit = if error.kind() == std::io::ErrorKind::BrokenPipe { Exit::Done } else { Exit::CannotRun };
+    fn from(error: io::Error) -> Failure {
+        let exit = if error.kind() == io::ErrorKind::BrokenPipe { Exit::Done } else { Exit::CannotRun };
         Failure { exit, error: anyhow::Error::new(error).context("standard output") }
     }
 }
 
-/// The failures of errors that know whether what was asked for is wrong.
-macro_rules! failure_of {
-    ($($error:ty),+) => {$(
-        impl From<$error> for Failure {
-            fn from(error: $error) -> Failure {
-                Failure::of(error.is_usage(), error)
-            }
+/// Errors of what was asked for, of which some are errors of the machine.
+pub(super) trait AskedFor: Error {
+    /// Whether what was asked for is wrong; otherwise the machine is.
+    fn is_usage(&self) -> bool;
+}
+
+impl<E: AskedFor + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure::of(error.is_usage(), error)
+    }
+}
+
+/// Whether a file that cannot be read is the wrong one.
+fn is_wrong_file(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge)
+}
+
+impl AskedFor for NotPacked {
+    fn is_usage(&self) -> bool {
+        true
+    }
+}
+
+impl AskedFor for SandboxError {
+    fn is_usage(&self) -> bool {
+        matches!(self.0, Unavailable::Limit(_))
+    }
+}
+
+impl AskedFor for OpeningFileError {
+    fn is_usage(&self) -> bool {
+        !matches!(self, OpeningFileError::Unreadable(error) if !is_wrong_file(error))
+    }
+}
+
+impl AskedFor for BadResults {
+    fn is_usage(&self) -> bool {
+        match &self.why {
+            ResultsDefect::Unreadable(error) => is_wrong_file(error),
+            ResultsDefect::NotWritten(_) => false,
+            _ => true,
         }
-    )+};
+    }
+}
+
+impl AskedFor for RegressionError {
+    fn is_usage(&self) -> bool {
+        !matches!(self, RegressionError::Results(error) if !error.is_usage())
+    }
+}
+
+impl AskedFor for WorkersError {
+    fn is_usage(&self) -> bool {
+        !matches!(
+            self,
+            WorkersError::NoCertificate { .. }
+                | WorkersError::Bind { .. }
+                | WorkersError::Directory { .. }
+                | WorkersError::Leases(_)
+                | WorkersError::Start(_)
+        )
+    }
+}
+
+impl AskedFor for ConfigError {
+    fn is_usage(&self) -> bool {
+        match self {
+            ConfigError::NotWritten(_) | ConfigError::Listen(ListenError::SelfSigned(_)) => false,
+            ConfigError::Sandbox(error) => error.is_usage(),
+            ConfigError::Openings(OpeningsError::File { why, .. }) => why.is_usage(),
+            _ => true,
+        }
+    }
+}
+
+impl AskedFor for TournamentError {
+    fn is_usage(&self) -> bool {
+        match self {
+            TournamentError::Config(error) => error.is_usage(),
+            TournamentError::Workers(error) => error.is_usage(),
+            TournamentError::NoTournament(_)
+            | TournamentError::Exists(_)
+            | TournamentError::Schedule(_)
+            | TournamentError::Rules(_)
+            | TournamentError::OpeningsChanged(_)
+            | TournamentError::EntrantChanged(_)
+            | TournamentError::Change(_)
+            | TournamentError::NotPacked(_) => true,
+            _ => false,
+        }
+    }
+}
+
+impl AskedFor for WorkshopError {
+    fn is_usage(&self) -> bool {
+        match self {
+            WorkshopError::File(_)
+            | WorkshopError::Syntax(_)
+            | WorkshopError::Game(_)
+            | WorkshopError::Exists(_)
+            | WorkshopError::NoWorkshop { .. }
+            | WorkshopError::Start { .. }
+            | WorkshopError::Pack(_) => true,
+            WorkshopError::Sandbox(error) => error.is_usage(),
+            WorkshopError::Tournament(error) => error.is_usage(),
+            WorkshopError::Config(error) => error.is_usage(),
+            WorkshopError::Regression(error) => error.is_usage(),
+            _ => false,
+        }
+    }
 }
 
 #[cfg(feature = "http")]
-failure_of!(ActError, LeagueConfigError, LeagueError);
+impl AskedFor for ActError {
+    fn is_usage(&self) -> bool {
+        !matches!(self, ActError::Store(_))
+    }
+}
 
-failure_of!(
-    BadResults,
-    ConfigError,
-    RegressionError,
-    SandboxError,
-    TournamentError,
-    WorkersError,
-    WorkshopError
-);
+#[cfg(feature = "http")]
+impl AskedFor for LeagueConfigError {
+    fn is_usage(&self) -> bool {
+        match self {
+            LeagueConfigError::Sandbox { why, .. } => why.is_usage(),
+            LeagueConfigError::Submitted(_) => false,
+            _ => true,
+        }
+    }
+}
 
-impl From<NotPacked> for Failure {
-    fn from(error: NotPacked) -> Failure {
-        Failure::usage(error)
+#[cfg(feature = "http")]
+impl AskedFor for LeagueError {
+    fn is_usage(&self) -> bool {
+        match self {
+            LeagueError::Config(error) => error.is_usage(),
+            LeagueError::Programs(error) => error.is_usage(),
+            LeagueError::Workers(error) => error.is_usage(),
+            LeagueError::NotPacked(_) | LeagueError::NoWorkers | LeagueError::Limits(_) => true,
+            _ => false,
+        }
     }
 }

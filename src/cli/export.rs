@@ -12,7 +12,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{self, Screen};
 use crate::cli::{Exit, Failure};
 use crate::game::notation::NotWritable;
-use crate::game::{Catalog, Notation};
+use crate::game::{Catalog, Chain, Notation};
 use crate::record;
 
 /// Export records to a notation that other programs read, such as PDN for checkers or PGN for chess
@@ -54,13 +54,13 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 let notation = notation.map_err(|what| Failure::usage(of_file(&what)))?;
                 notation.write(&sheet, &mut text).map_err(|what| match what {
                     NotWritable::RulesFailed(failed) => Failure::cannot_run(of_file(&failed)),
-                    what => Failure::usage(of_file(&what)),
+                    what => Failure::usage(of_file(&Chain(&what))),
                 })?;
             }
             Err(differences) => {
                 exit = Exit::No;
                 for difference in differences {
-                    screen::stderr_line(format_args!("{}: {difference}", file.display()));
+                    screen::stderr_line(format_args!("{}: {}", file.display(), Chain(&difference)));
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::game::Chain;
 use clap::Args;
 use referee_protocol::limits;
 
@@ -116,11 +117,11 @@ fn with_flags(error: ListenError) -> Failure {
             format!("the bot `tcp:{bot}` connects by itself: add an address, e.g. --listen 127.0.0.1:4700")
         }
         ListenError::NoBot => "--listen: no bot connects; add one, e.g. tcp:alice".to_owned(),
-        ListenError::TokenFile { path, why } => format!("--token-file {}: {why}", path.display()),
-        ListenError::Certificate(why) => format!("--tls-cert, --tls-key: {why}"),
+        ListenError::TokenFile { path, why } => format!("--token-file {}: {}", path.display(), Chain(&why)),
+        ListenError::Certificate(why) => format!("--tls-cert, --tls-key: {}", Chain(&why)),
         ListenError::SelfSigned(why) => {
-            return Failure::cannot_run(format!("--tls-self-signed: {why}"));
+            return Failure::cannot_run(format!("--tls-self-signed: {}", Chain(&why)));
         }
-        error => error.to_string(),
+        error => Chain(&error).to_string(),
     })
 }

@@ -23,7 +23,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::progress::Progress;
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::{Exit, Failure};
-use crate::game::{Catalog, Meta, counted, json};
+use crate::game::{Catalog, Chain, Meta, counted, json};
 use crate::record::{self, MatchLuck, NoLuck, RecordEntry, RecordLine, Valuation};
 use crate::report::percent_interval;
 use crate::stats::luck::AdjustedScores;
@@ -148,7 +148,6 @@ enum Playouts {
     Each(u32),
 }
 
-/// A text that is no number of playouts.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is neither auto nor a number from 1 to 1000000")]
 struct InvalidPlayouts(String);
@@ -185,7 +184,9 @@ impl LuckOptions {
     /// Checks that there is luck to take out.
     pub(super) fn check(&self, game: &Meta, has_records: bool) -> Result<(), Failure> {
         match self.luck {
-            Some(_) if !game.chance => Err(Failure::usage(format!("--luck: {}", NoLuck::NoChance(game.id)))),
+            Some(_) if !game.chance => {
+                Err(Failure::usage(format!("--luck: {}", Chain(&NoLuck::NoChance(game.id)))))
+            }
             Some(_) if !has_records => {
                 Err(Failure::usage("--luck: the luck is computed from the records: add --record DIR"))
             }
@@ -198,8 +199,8 @@ impl LuckOptions {
         let Some(playouts) = self.luck else { return };
         let bot = self.value_bot.as_ref();
         let reported = with_bots(|| report(playouts, bot, records, catalog, is_json, out));
-        if let Err(Failure { error, .. }) = reported {
-            stderr_line(format_args!("--luck: {error}"));
+        if let Err(failure) = reported {
+            stderr_line(format_args!("--luck: {failure}"));
         }
     }
 }
@@ -341,13 +342,13 @@ impl Pairs {
                 Ok(luck) => each(&self.add(file, &luck))?,
                 Err(NoLuck::Difference(difference)) => {
                     exit = if difference.rules_failed { Exit::CannotRun } else { Exit::No };
-                    stderr_line(format_args!("{}: {difference}", file.display()));
+                    stderr_line(format_args!("{}: {}", file.display(), Chain(&difference)));
                 }
                 Err(why @ (NoLuck::NoChance(_) | NoLuck::NoPlayouts(_))) => {
-                    return Err(Failure::usage(format!("{}: {why}", file.display())));
+                    return Err(Failure::usage(format!("{}: {}", file.display(), Chain(&why))));
                 }
                 Err(why @ NoLuck::NoValue(_)) => {
-                    return Err(Failure::cannot_run(format!("{}: {why}", file.display())));
+                    return Err(Failure::cannot_run(format!("{}: {}", file.display(), Chain(&why))));
                 }
             }
         }

@@ -114,7 +114,7 @@ pub fn main(catalog: Catalog) -> ExitCode {
         Err(failure) => {
             // The reader has closed standard output, which is not an error.
             if failure.exit != Exit::Done {
-                stderr_line(format_args!("error: {:#}", failure.error));
+                stderr_line(format_args!("error: {failure}"));
             }
             failure.exit.into()
         }

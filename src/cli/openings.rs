@@ -10,10 +10,11 @@ use clap::{Args as ClapArgs, ValueEnum};
 use serde_json::{Map, Value};
 
 use crate::cli::Failure;
+use crate::cli::exit::AskedFor as _;
 use crate::cli::screen::stderr_line;
-use crate::game::Seating;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
+use crate::game::{Chain, Seating};
 use crate::referee::opening;
 use crate::runner::Openings;
 use crate::runs::config::{OpeningBook, OpeningFileError, OpeningOrder, OpeningSource, OpeningsError};
@@ -97,7 +98,7 @@ pub(super) fn with_flags(error: &OpeningsError) -> Failure {
         OpeningsError::Flawed { flaws, is_cut: false } => format!(
             "--openings:{flaws}\n`--opening-plies N` cuts the games of a collection, and leaves out those that are invalid"
         ),
-        error => error.to_string(),
+        error => Chain(&error).to_string(),
     };
     Failure::usage(text)
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::cli::Failure;
 use crate::driver::{Run, Terms};
 use crate::files::Records;
+use crate::game::Chain;
 use crate::game::chance::Seed;
 use crate::referee::{Adjudication, DrawRule, ResignRule};
 use crate::runs::config::defaults::SLOTS;
@@ -44,7 +45,6 @@ impl GameOptions {
     }
 }
 
-/// A text that is no option of a game.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is not KEY=VALUE")]
 pub(super) struct NoKeyValue(String);
@@ -162,8 +162,9 @@ impl MatchOptions {
     pub(super) fn run(&self) -> Result<Run, Failure> {
         let seed = match (&self.seed, &self.seed_file) {
             (Some(seed), _) => *seed,
-            (None, Some(path)) => config::read_seed(path)
-                .map_err(|what| Failure::usage(format!("--seed-file {}: {what}", path.display())))?,
+            (None, Some(path)) => config::read_seed(path).map_err(|what| {
+                Failure::usage(format!("--seed-file {}: {}", path.display(), Chain(&what)))
+            })?,
             (None, None) => random_seed()?,
         };
         let terms = self.clock.terms(self.margin, self.on_fault, self.hello_limit, self.ready_limit);

@@ -12,7 +12,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
 use crate::files::Folder;
-use crate::game::json;
+use crate::game::{Chain, json};
 use crate::record::{PublicRecord, PublishedInfo, public};
 
 /// Write records as the world may see them, and what only the owners of the bots may see
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let name = name.ok_or_else(|| wrong(&"its name is not UTF-8"))?;
         let name = name.strip_suffix(".gz").unwrap_or(name);
         let PublicRecord { record, private } =
-            public(&read(&file)?, info).map_err(|difference| wrong(&difference))?;
+            public(&read(&file)?, info).map_err(|difference| wrong(&Chain(&difference)))?;
         to.replace(name, &record).map_err(|error| cannot_write(&args.to.join(name), &error))?;
         let mut files = Vec::new();
         if let Some(owners) = &owners {

@@ -15,6 +15,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::screen::stderr_line;
 use crate::cli::{Exit, Failure};
+use crate::game::Chain;
 use crate::game::json;
 use crate::report::table;
 use crate::runs::config::{SandboxConfig, SandboxError, change_commands, default_sandbox};
@@ -163,7 +164,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         let sandbox = Sandbox::new(mode, &missing, BotLimits::default()).map_err(Failure::cannot_run)?;
         let (start_ms, problem) = match block_on(start(launch()?, sandbox))? {
             Ok(time) => (Some(time.as_micros() as f64 / 1000.0), None),
-            Err(error) => (None, Some(error.to_string())),
+            Err(error) => (None, Some(Chain(&error).to_string())),
         };
         modes.push(ModeRow { mode, is_complete, start_ms, problem });
     }

@@ -80,9 +80,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Some(game) => {
             let sets: Vec<&str> = MESSAGES.iter().map(|(name, _)| *name).collect();
             let sets = sets.join(", ");
-            let unknown = |failure: Failure| {
-                Failure::usage(format!("{:#}; or a set of messages: {sets}", failure.error))
-            };
+            let unknown =
+                |failure: Failure| Failure::usage(format!("{failure}; or a set of messages: {sets}"));
             let mut schema = find_game(game, catalog).map_err(unknown)?.0.schema();
             if let (Some(part), Value::Object(schema)) = (args.part, &mut schema) {
                 schema.insert("$ref".to_owned(), format!("#/$defs/{}", part.definition()).into());

@@ -15,7 +15,7 @@ use crate::cli::service::Service;
 use crate::cli::user::user;
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure, screen, signals};
-use crate::game::{Catalog, json};
+use crate::game::{Catalog, Chain, json};
 use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::{LeagueEvent, LeagueReload, LeagueServer, LeagueStop};
 
@@ -88,7 +88,7 @@ fn on_signal(reload: LeagueReload, stop: LeagueStop, service: Arc<Service>) -> i
                         stderr_line(format_args!("reloaded: {change}"));
                     }
                 }
-                Err(error) => stderr_line(format_args!("not reloaded: {error}")),
+                Err(error) => stderr_line(format_args!("not reloaded: {}", Chain(&error))),
             };
         }
         if is_draining {

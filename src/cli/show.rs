@@ -13,7 +13,7 @@ use crate::cli::output::{has_colours, stdout};
 use crate::cli::screen::stderr_line;
 use crate::cli::{Exit, Failure};
 use crate::game::printable::printable;
-use crate::game::{Catalog, Seat, Viewer};
+use crate::game::{Catalog, Chain, Seat, Viewer};
 use crate::record::{BotLine, Difference, Playback, changed_files};
 use crate::report::replay::{MatchReplay, marked, page, svg};
 use crate::report::{Scoresheet, ending_in_words};
@@ -76,7 +76,10 @@ fn viewer(text: &str) -> anyhow::Result<Viewer> {
 
 /// The failure of a record that is not valid.
 fn invalid(path: &Path) -> impl Fn(Difference) -> Failure {
-    move |difference| Failure { exit: Exit::No, error: anyhow::anyhow!("{}: {difference}", path.display()) }
+    move |difference| Failure {
+        exit: Exit::No,
+        error: anyhow::anyhow!("{}: {}", path.display(), Chain(&difference)),
+    }
 }
 
 /// Opens a record for a viewer.

@@ -18,6 +18,7 @@ use crate::cli::screen::{stderr_line, stdout};
 use crate::cli::submitted::say_left_out;
 use crate::cli::{Exit, Failure};
 use crate::files::{read_regular, read_secret};
+use crate::game::Chain;
 use crate::game::json;
 use crate::league::SubmissionState;
 use crate::runs::submissions::{PackedBot, pack_bot};
@@ -105,7 +106,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut archive = tempfile::tempfile().map_err(Failure::cannot_run)?;
     let packed = pack_bot(&args.directory, ArchiveLimits::BOT, BufWriter::new(&mut archive));
     let PackedBot { file: bot, archive: packed, left_out } =
-        packed.map_err(|error| Failure::usage(format!("{}: {error}", args.directory.display())))?;
+        packed.map_err(|error| Failure::usage(format!("{}: {}", args.directory.display(), Chain(&error))))?;
     say_left_out(&left_out);
     archive.rewind().map_err(Failure::cannot_run)?;
     if !args.json {
@@ -127,7 +128,7 @@ fn save(directory: &Path, file: &Path) -> Result<Exit, Failure> {
     let PackedBot { file: bot, archive: packed, left_out } = packed.map_err(|error| {
         // It is empty or incomplete.
         let _ = std::fs::remove_file(file);
-        Failure::usage(format!("{}: {error}", directory.display()))
+        Failure::usage(format!("{}: {}", directory.display(), Chain(&error)))
     })?;
     say_left_out(&left_out);
     let files = crate::game::counted(packed.entries, "file", "files");

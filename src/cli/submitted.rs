@@ -12,6 +12,7 @@ use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::stderr_line;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
+use crate::game::Chain;
 use crate::game::printable::printable;
 use crate::runs::submissions::SubmissionsConfig;
 use crate::runs::submissions::{
@@ -55,7 +56,8 @@ impl SubmittedDirectory {
         let mut log = SubmissionLog::new(place.path());
         let mut archive = tempfile::tempfile().map_err(Failure::cannot_run)?;
         let packed = pack_bot(directory, terms.archive, BufWriter::new(&mut archive));
-        let packed = packed.map_err(|error| Failure::usage(format!("{}: {error}", directory.display())))?;
+        let packed =
+            packed.map_err(|error| Failure::usage(format!("{}: {}", directory.display(), Chain(&error))))?;
         say_left_out(&packed.left_out);
         let packed = packed.archive;
         archive.flush().and_then(|()| archive.rewind()).map_err(Failure::cannot_run)?;
@@ -91,7 +93,7 @@ impl SubmittedDirectory {
                 return Err(Failure::cannot_run(error));
             }
             Err(refused) => {
-                log.line(&refused);
+                log.line(Chain(&refused));
                 stderr_line(log.text().trim_end());
                 return Ok(None);
             }

@@ -16,7 +16,7 @@ use crate::cli::{Exit, Failure};
 use crate::files::has_extension;
 use crate::game::counted;
 use crate::game::json;
-use crate::game::{Catalog, Checked, Flaw, Notation, Validity};
+use crate::game::{Catalog, Chain, Checked, Flaw, Notation, Validity};
 use crate::record;
 use anyhow::Context as _;
 
@@ -72,7 +72,7 @@ impl fmt::Display for VerifyLine<'_> {
                 if *ok {
                     writeln!(f, "{}: ok", file.display())?;
                 }
-                differences.iter().try_for_each(|what| writeln!(f, "{}: {what}", file.display()))
+                differences.iter().try_for_each(|what| writeln!(f, "{}: {}", file.display(), Chain(what)))
             }
             VerifyLine::Private { file, what: None, .. } => writeln!(f, "{}: ok", file.display()),
             VerifyLine::Private { file, what: Some(what), .. } => writeln!(f, "{}: {what}", file.display()),

@@ -301,6 +301,13 @@ fn what_an_engine_does_wrong_is_named() {
 }
 
 #[test]
+fn an_engine_that_cannot_be_started_is_named_with_the_reason() {
+    referee(["engine", "uci", "--", "./no-engine"])
+        .with_code(5)
+        .says(&["the engine `./no-engine` cannot be started: No such file"]);
+}
+
+#[test]
 fn an_engine_that_never_answers_is_named() {
     let ended = chess("uci:cat", &fake("uci", "", ""), &[]);
     let text = ended.stdout + &ended.stderr;

@@ -15,6 +15,7 @@ use ::referee::referee::{Leg, Opening};
 use ::referee::results::FinishedMatch;
 use ::referee::runner::{Fixture, MatchRunner, Next, Scheduler, Wait};
 use ::referee::sources::{self, BotSpec};
+use referee::game::Chain;
 use serde_json::{Value, json};
 
 /// Checks that each of the matches m1 to mN was reported once, that its record verifies, and that there were no
@@ -348,5 +349,5 @@ fn a_panicking_lane_ends_the_run() {
         sender.send(stopped).expect("the test waits for it");
     });
     let why = receiver.recv_timeout(TIMEOUT).expect("the run ends").why.expect("the run fails");
-    assert_eq!(why.to_string(), "a lane panicked");
+    assert_eq!(Chain(&why).to_string(), "a lane panicked");
 }

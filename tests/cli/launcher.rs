@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::common::{Folder, ROOT, Referee, Signal, TIMEOUT, WON, assert_gone, on_a_terminal};
 use ::referee::bot::{Launch, Launcher};
+use referee::game::Chain;
 use serde_json::{Value, json};
 
 const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
@@ -204,7 +205,7 @@ fn an_embedding_program_can_start_bots() {
         assert_eq!(how.to_string(), "status 7");
         let missing = "./no-such-bot".parse().expect("a command");
         let started = launcher.start(move |starter| starter.start(&missing, |_| {})).await;
-        let error = started.expect_err("it does not start").to_string();
+        let error = Chain(&started.expect_err("it does not start")).to_string();
         assert_eq!(error, "there is no program `./no-such-bot` here");
     });
 }

@@ -32,25 +32,33 @@ impl Line {
     }
 }
 
-/// The lines of all source files in a directory.
-fn lines(folder: &str) -> Vec<Line> {
+/// All source files in a directory.
+fn files(folder: &str) -> Vec<PathBuf> {
     let mut folders = vec![Path::new(ROOT).join(folder)];
-    let mut lines = Vec::new();
+    let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("the folder can be read") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(&path).expect("the source can be read");
-                let path = path.strip_prefix(ROOT).expect("below the root");
-                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-                lines.extend(code.map(|line| Line { path: path.to_owned(), text: line.to_owned() }));
+                files.push(path);
             }
         }
     }
-    assert!(!lines.is_empty(), "no sources in {folder}");
-    lines
+    assert!(!files.is_empty(), "no sources in {folder}");
+    files
+}
+
+/// The lines of all source files in a directory.
+fn lines(folder: &str) -> Vec<Line> {
+    let of_file = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("the source can be read");
+        let path = path.strip_prefix(ROOT).expect("below the root");
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        code.map(|line| Line { path: path.to_owned(), text: line.to_owned() }).collect::<Vec<_>>()
+    };
+    files(folder).into_iter().flat_map(of_file).collect()
 }
 
 fn is_of_tests(path: &Path) -> bool {
@@ -227,4 +235,52 @@ fn every_subcommand_writes_through_one_writer() {
             && !path.iter().any(|name| name == "benches")
     });
     assert_none_names(&lines, &["print!", "println!", "eprint!", "eprintln!", "io::stdout"]);
+}
+
+/// The messages of error types in a source, each with the variant or type that has it.
+fn messages(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split("#[error(").skip(1).filter_map(|rest| {
+        let (message, rest) = rest.split_once(")]\n")?;
+        let start = rest.lines().take_while(|line| line.trim_start().starts_with(['/', '#']));
+        let item = &rest[start.map(|line| line.len() + 1).sum()..];
+        let first = item.lines().next()?;
+        let indent = &first[..first.len() - first.trim_start().len()];
+        let end = if first.ends_with(['{', '(']) {
+            ["}", ")"].iter().filter_map(|close| item.find(&format!("\n{indent}{close}"))).min()?
+        } else {
+            first.len()
+        };
+        Some((message, &item[..end]))
+    })
+}
+
+/// The fields of a variant that are the source of its error: a name or an index.
+fn sources(item: &str) -> Vec<String> {
+    let marks = item.match_indices("#[from]").chain(item.match_indices("#[source]"));
+    let marked = marks.map(|(at, mark)| {
+        let after = item[at + mark.len()..].trim_start().trim_start_matches("pub ");
+        let name = after.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        if after[name.len()..].starts_with(':') && !after[name.len()..].starts_with("::") {
+            name.to_owned()
+        } else {
+            item[..at].matches(',').count().to_string()
+        }
+    });
+    marked.chain(item.contains(" source: ").then(|| "source".to_owned())).collect()
+}
+
+#[test]
+fn no_message_of_an_error_contains_its_source() {
+    let mut with_source = 0;
+    for path in ["crates", "src"].into_iter().flat_map(files) {
+        let text = std::fs::read_to_string(&path).expect("the source can be read");
+        for (message, item) in messages(&text) {
+            for field in sources(item) {
+                let uses = [format!("{{{field}}}"), format!("{{{field}:"), format!(".{field}")];
+                assert!(!uses.iter().any(|field| message.contains(field)), "{}: {message}", path.display());
+                with_source += 1;
+            }
+        }
+    }
+    assert!(with_source > 200, "{with_source}");
 }

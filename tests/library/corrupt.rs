@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use referee::bot::Launch;
+use referee::game::Chain;
 use referee::game::chance::{RandomStream, Seed, Uniform};
 use referee::game::test_length::long_or;
 use referee::games::catalog;
@@ -265,7 +266,7 @@ fn corrupt_json_is_an_error_that_names_file_table_and_row() {
         let db = open_results(&dir).unwrap();
         let asked = db.requests::<RequestedChange>().take();
         let read = db.absent().map(drop).and(db.entrants().map(drop)).and(asked.map(drop));
-        let error = read.unwrap_err().to_string();
+        let error = Chain(&read.unwrap_err()).to_string();
         assert!(
             error.contains("results.sqlite: ") && named.iter().all(|part| error.contains(part)),
             "{error}"

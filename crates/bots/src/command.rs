@@ -206,10 +206,8 @@ const FIRST_LINE: u64 = 256;
 /// Why the working directory of a bot has no path among its files.
 #[derive(Debug, thiserror::Error)]
 pub enum DirectoryError {
-    /// One of the directories cannot be found.
     #[error(transparent)]
     System(#[from] std::io::Error),
-    /// It is not below the directory with the files.
     #[error(transparent)]
     Elsewhere(#[from] StripPrefixError),
 }
@@ -220,27 +218,17 @@ pub enum CommandDefect {
     #[error("there is no folder {}", .0.display())]
     NoFolder(PathBuf),
     #[error("the script `{name}` {defect}")]
-    Script {
-        /// The script, as the command names it.
-        name: String,
-        /// What is wrong with it.
-        defect: ScriptDefect,
-    },
+    Script { name: String, defect: ScriptDefect },
     #[error("there is no program `{name}` in the folders of PATH")]
-    NotInPath {
-        /// The program, as the command names it.
-        name: String,
-    },
+    NotInPath { name: String },
     #[error("the file `{name}` {} may not be run: `chmod +x` makes it a program", place(.directory))]
     NotExecutable {
-        /// The program, as the command names it.
         name: String,
         /// The working directory; `None`: that of the referee.
         directory: Option<PathBuf>,
     },
     #[error("there is no program `{name}` {}", place(.directory))]
     NoProgram {
-        /// The program, as the command names it.
         name: String,
         /// The working directory; `None`: that of the referee.
         directory: Option<PathBuf>,
@@ -255,17 +243,11 @@ fn place(directory: &Option<PathBuf>) -> String {
 /// Why the system cannot run a script, although it is executable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptDefect {
-    /// Its first line ends as on Windows.
     #[error(
         "has a Windows line ending in its first line, so that the system looks for a program `{interpreter}\\r`: \
          `sed -i 's/\\r$//' {script}` removes it"
     )]
-    WindowsLineEnding {
-        /// The last word of the line.
-        interpreter: String,
-        script: String,
-    },
-    /// The interpreter in its first line does not exist.
+    WindowsLineEnding { interpreter: String, script: String },
     #[error(
         "is run by `{interpreter}`, which does not exist: mend its first line, or start it with its interpreter"
     )]

@@ -224,26 +224,22 @@ impl Starter {
 /// Why a program cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("{program}: {error}")]
+    #[error("{program}")]
     Exhausted {
-        /// The program, as the command names it.
         program: String,
-        /// What could not be done.
+        #[source]
         error: SpawnError,
     },
-    /// The command is wrong.
     #[error(transparent)]
     Command(#[from] CommandDefect),
-    #[error("{program}: {error}")]
+    #[error("{program}")]
     Failed {
-        /// The program, as the command names it.
         program: String,
-        /// What could not be done.
+        #[source]
         error: SpawnError,
     },
     #[error("the thread that starts bots panicked")]
     StarterPanicked,
-    /// The system refuses the launcher or the streams.
     #[error(transparent)]
     System(#[from] io::Error),
 }
@@ -251,16 +247,12 @@ pub enum StartError {
 /// Why a program that a command names does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
-    /// The system refuses it.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// [`Launch::Directly`] confines no bots.
     #[error("a sandbox needs a launcher")]
     NoLauncher,
-    /// [`Launch::Directly`] starts no bridge.
     #[error("an engine of another dialect needs a launcher, which is the program of the bridge as well")]
     NoBridge,
-    /// Its sandbox cannot be prepared.
     #[error(transparent)]
     Confinement(#[from] ConfinementError),
     #[error("its sandbox cannot be built{}", .said.as_ref().map(|line| format!(": {line}")).unwrap_or_default())]
@@ -270,7 +262,6 @@ pub enum SpawnError {
     },
     #[error("a variable of its environment contains a zero byte")]
     ZeroByte,
-    /// Its environment is too large.
     #[error(transparent)]
     LargeEnvironment(#[from] TryFromIntError),
     #[error("the process has no id")]

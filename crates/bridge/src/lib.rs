@@ -22,6 +22,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use referee_bots::{BuiltinProgram, ENGINE, EngineCommand};
+use referee_game::Chain;
 use session::Session;
 use trouble::Trouble;
 
@@ -52,7 +53,7 @@ pub fn run(engine: &EngineCommand, environment: Option<&[OsString]>) -> u8 {
         // Between matches a bot may leave, and another process plays the next one.
         Err(trouble @ Trouble::Stuck) => report(&trouble, 0),
         Err(trouble @ Trouble::Option(_)) => report(&trouble, USAGE),
-        Err(trouble) => report(&trouble, trouble.code()),
+        Err(trouble) => report(&Chain(&trouble), trouble.code()),
     }
 }
 

@@ -10,11 +10,14 @@ use crate::option::OptionError;
 /// Why a bridge ends.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
-    /// The referee has ended the connection.
     #[error("the referee is gone")]
     Over,
-    #[error("the engine `{program}` cannot be started: {error}")]
-    NotStarted { program: String, error: io::Error },
+    #[error("the engine `{program}` cannot be started")]
+    NotStarted {
+        program: String,
+        #[source]
+        error: io::Error,
+    },
     #[error("the engine {}{}", ended(*.status), last_line(.last))]
     Ended { status: ExitStatus, last: String },
     #[error("the engine has closed its standard output{}", last_line(.last))]
@@ -34,9 +37,9 @@ pub(crate) enum Trouble {
     CannotPlay(String),
     #[error("the engine does not stop thinking; it is started again for the next match")]
     Stuck,
-    #[error("the referee sends what cannot be read: {0}")]
+    #[error("the referee sends what cannot be read")]
     Unreadable(#[from] serde_json::Error),
-    #[error("the streams of the bridge: {0}")]
+    #[error("the streams of the bridge")]
     Io(#[from] io::Error),
 }
 

@@ -104,16 +104,15 @@ pub(super) enum Stop {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotCheck {
-    #[error("cannot start the bot: {0}")]
+    #[error("cannot start the bot")]
     NoStart(#[from] StartError),
     #[error("the bot is not there")]
     NoBot,
-    /// A match cannot begin.
     #[error(transparent)]
     NoMatch(#[from] NotOpened),
-    #[error("the operating system provides no token: {0}")]
+    #[error("the operating system provides no token")]
     NoToken(#[from] getrandom::Error),
-    #[error("the bot cannot connect: {0}")]
+    #[error("the bot cannot connect")]
     NoConnection(#[from] io::Error),
 }
 

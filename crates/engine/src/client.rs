@@ -27,7 +27,7 @@ pub enum SeatError {
     Over,
     #[error("no match is running")]
     NoMatch,
-    #[error("cannot write to the referee: {0}")]
+    #[error("cannot write to the referee")]
     Io(#[from] io::Error),
 }
 

@@ -9,26 +9,24 @@ use referee_game::printable::printable;
 /// Why a path is not in a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum NotInFolder {
-    #[error("{}: {error}", path.display())]
-    Unreadable { path: PathBuf, error: io::Error },
-    #[error("`{}`: the link leads nowhere: {error}", printable(&path.to_string_lossy()))]
-    Nowhere {
-        /// The path in the directory.
+    #[error("{}", path.display())]
+    Unreadable {
         path: PathBuf,
+        #[source]
         error: io::Error,
     },
-    /// A link leads out of the directory.
+    #[error("`{}`: the link leads nowhere", printable(&path.to_string_lossy()))]
+    Nowhere {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
     #[error(
         "`{}`: it links to {}, which is outside the directory",
         printable(&path.to_string_lossy()),
         printable(&end.to_string_lossy())
     )]
-    Outside {
-        /// The path in the directory.
-        path: PathBuf,
-        /// The end of the chain of links.
-        end: PathBuf,
-    },
+    Outside { path: PathBuf, end: PathBuf },
 }
 
 /// An entry below a directory that is no directory itself.

@@ -92,7 +92,6 @@ pub enum UnusableJournal {
     Format(u32),
     #[error("the machine was restarted, so that its end may be missing")]
     Restarted,
-    /// Its first line is not valid.
     #[error(transparent)]
     Malformed(#[from] serde_json::Error),
 }

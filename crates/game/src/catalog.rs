@@ -35,7 +35,6 @@ pub struct Catalog {
 pub struct UnknownGame {
     /// The id, shortened to 40 characters.
     pub id: String,
-    /// The ids of the catalog.
     pub available: Vec<&'static str>,
 }
 

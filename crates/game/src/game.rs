@@ -208,7 +208,6 @@ pub struct Misconfigured(pub String);
 #[error("seat {seat} cannot play `{mv}` in this position")]
 pub struct IllegalMove<M: Display> {
     pub seat: Seat,
-    /// The move.
     pub mv: M,
 }
 

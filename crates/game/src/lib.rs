@@ -9,6 +9,7 @@
 
 mod blocks;
 pub mod catalog;
+mod chain;
 pub mod chance;
 pub mod clock;
 pub mod counted;
@@ -35,6 +36,7 @@ pub mod test_length;
 
 pub use blocks::extend_in_blocks;
 pub use catalog::{Catalog, UnknownGame};
+pub use chain::Chain;
 pub use chance::{Draw, Uniform};
 pub use counted::counted;
 pub use game::{

@@ -15,7 +15,6 @@ pub enum NameError {
     Form,
     #[error("a name begins with a letter, a digit or `_`")]
     Beginning,
-    /// A display name has other characters, or too many.
     #[error(
         "a display name has 1 to 64 characters in NFC: letters and digits that Unicode recommends for names, single spaces, and \
          any of .,'\u{2019}&()+-_!?"

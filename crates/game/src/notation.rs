@@ -28,18 +28,16 @@ pub trait Notation: Debug + Sync {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotWritable {
-    /// Its options are not those of the game.
     #[error(transparent)]
     Options(#[from] serde_json::Error),
-    #[error("`{text}`: {why}")]
-    NoMove { text: String, why: Box<dyn std::error::Error + Send + Sync> },
-    #[error("`{text}` is not legal in {position}")]
-    Illegal {
-        /// The move.
+    #[error("`{text}`")]
+    NoMove {
         text: String,
-        /// The position, in the notation.
-        position: String,
+        #[source]
+        why: Box<dyn std::error::Error + Send + Sync>,
     },
+    #[error("`{text}` is not legal in {position}")]
+    Illegal { text: String, position: String },
     #[error(transparent)]
     RulesFailed(#[from] RulesFailed),
 }

@@ -130,6 +130,8 @@ mod tests {
 
     use referee_files::Folder;
 
+    use referee_game::Chain;
+
     use super::*;
     use crate::{LeagueOwner, NewBot, OrganiserAct, OwnerAct, OwnerCredential, OwnerState};
 
@@ -176,7 +178,7 @@ mod tests {
         let mut ask = |players: [&str; 2]| {
             let players = players.map(str::to_owned);
             let challenge = OrganiserAct::Challenge { ladder: "short", players: &players };
-            league.act("root", challenge, NOW).map_err(|error| error.to_string())
+            league.act("root", challenge, NOW).map_err(|error| Chain(&error).to_string())
         };
         assert_eq!(ask(["ada-1", "ben-1"]), Ok(()));
         assert_eq!(ask(["ada-1", "ben-1@2"]), Ok(()));
@@ -204,7 +206,7 @@ mod tests {
             let players = players.map(str::to_owned);
             let challenge = OwnerAct::Challenge { ladder: "short", players: &players, per_day: 2 };
             let by = OwnerCredential::Proxy("ada".to_owned());
-            league.act_as_owner(&by, challenge, NOW).map(drop).map_err(|error| error.to_string())
+            league.act_as_owner(&by, challenge, NOW).map(drop).map_err(|error| Chain(&error).to_string())
         };
         assert_eq!(ask(["ben-1", "mouse"]), Err("one of them is yours".to_owned()));
         assert_eq!([ask(["ada-1", "ben-1"]), ask(["ada-2", "ben-1"])], [Ok(()), Ok(())]);

@@ -404,6 +404,8 @@ impl League {
 mod tests {
     use referee_files::Folder;
 
+    use referee_game::Chain;
+
     use super::*;
     use crate::{NewBot, OrganiserAct, OwnerAct};
 
@@ -451,7 +453,7 @@ mod tests {
         invite(&mut league, &invitation(1, None, 2));
         let mut sign_up = |id: &str, token, now| {
             let result = league.sign_up(&owner(id, token), Admission::Invitation(&[1; 32]), at(now));
-            result.map_err(|error| error.to_string())
+            result.map_err(|error| Chain(&error).to_string())
         };
         assert_eq!(sign_up("ada", 1, 0), Ok(()));
         assert_eq!(
@@ -470,7 +472,7 @@ mod tests {
         );
         let mut uninvited = |id: &str, per_day, per_network, now| {
             let result = league.sign_up(&owner(id, 3), Admission::Open { per_day, per_network }, at(now));
-            result.map_err(|error| error.to_string())
+            result.map_err(|error| Chain(&error).to_string())
         };
         let refused =
             |whence: &str| Err(format!("2 a day may sign up{whence}, and so many have: come back tomorrow"));

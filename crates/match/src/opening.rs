@@ -75,14 +75,12 @@ impl TryFrom<OpeningFields> for Opening {
 pub struct Unplayable {
     /// The invalid ply, counted from 1; 0 for the opening as a whole.
     pub ply: usize,
-    /// What is wrong with it.
     pub what: String,
 }
 
 /// Why a match has no opening.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOpening {
-    /// The opening is invalid.
     #[error(transparent)]
     Unplayable(#[from] Unplayable),
     #[error(transparent)]

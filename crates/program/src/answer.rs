@@ -24,7 +24,8 @@ pub(crate) fn line(answer: &[u8]) -> Result<&[u8], BadAnswer> {
 /// # Errors
 /// Names the field and what is wrong with it.
 pub(crate) fn check_portable(line: &[u8]) -> Result<(), BadAnswer> {
-    Ok(JsonScanner::portable(MOST_DEPTH, std::str::from_utf8(line)?).object(|_, _| ())?)
+    let line = JsonScanner::portable(MOST_DEPTH, std::str::from_utf8(line)?);
+    line.object(|_, _| ()).map_err(BadAnswer::NotPortable)
 }
 
 /// JSON of an answer as lines have it.

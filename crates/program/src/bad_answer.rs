@@ -16,21 +16,16 @@ use crate::{
 /// An answer contradicts the specification or the manifest.
 #[derive(Debug, thiserror::Error)]
 pub enum BadAnswer {
-    /// It is not JSON, or a field is missing or has another type.
     #[error(transparent)]
     Unreadable(#[from] serde_json::Error),
     #[error("the answer has a line break, which a line of JSON has not")]
     LineBreak,
-    /// It is not UTF-8.
     #[error(transparent)]
     Encoding(#[from] Utf8Error),
     #[error("{}{}", in_quotes(&.0.path()), .0)]
-    NotPortable(#[from] ScanError),
+    NotPortable(ScanError),
     #[error("`state` has {bytes} bytes; it has at most {MOST_STATE}")]
-    LongState {
-        /// Its length.
-        bytes: usize,
-    },
+    LongState { bytes: usize },
     #[error("`decide`: there is no seat {0}")]
     NoSuchSeat(Seat),
     #[error("`decide`: the seats ascend, each once")]
@@ -39,9 +34,12 @@ pub enum BadAnswer {
     NoDecision,
     #[error("`decide`: several seats, but the manifest has no `simultaneous`")]
     Simultaneous,
-    #[error("seat {seat}: {what}")]
-    Decision { seat: Seat, what: BadDecision },
-    /// The answer to `check` is neither or both of its forms.
+    #[error("seat {seat}")]
+    Decision {
+        seat: Seat,
+        #[source]
+        what: BadDecision,
+    },
     #[error("expected `{{\"ok\":true}}`, or `{{\"bad_move\":\"why\"}}`")]
     Check,
     #[error("`draw`: the manifest has no `chance`")]
@@ -51,15 +49,9 @@ pub enum BadAnswer {
     #[error("`draw`: at least 1")]
     EmptyDraw,
     #[error("`ranks`: one for each of {}, not {ranks}", counted(*sides, "side", "sides"))]
-    RankCount {
-        /// The number of sides.
-        sides: usize,
-        /// The number of ranks.
-        ranks: usize,
-    },
+    RankCount { sides: usize, ranks: usize },
     #[error("`ranks`: each is one more than the number of better sides")]
     Ranks,
-    /// Ranks that differ at the turn limit.
     #[error(
         "`ranks`: at the `turn_limit` all sides have rank 1, not {ranks:?}; a reason of the manifest may rank them"
     )]
@@ -69,46 +61,30 @@ pub enum BadAnswer {
     } else {
         "the manifest has no `amounts`, which names their unit"
     })]
-    Unit {
-        /// Whether the amounts are missing.
-        is_missing: bool,
-    },
+    Unit { is_missing: bool },
     #[error("`amounts`: one for each of {}, not {amounts}", counted(*sides, "side", "sides"))]
-    AmountCount {
-        /// The number of sides.
-        sides: usize,
-        /// The number of amounts.
-        amounts: usize,
-    },
+    AmountCount { sides: usize, amounts: usize },
     #[error("`amounts`: {0}; expected -{MOST_AMOUNT} to {MOST_AMOUNT}")]
     Amount(f64),
     #[error("`amounts`: `least` is {least} and `most` {most}; expected less and more")]
-    Range {
-        /// The least amount.
-        least: f64,
-        most: f64,
-    },
+    Range { least: f64, most: f64 },
     #[error("`amounts`: {amount}; expected {} to {}, as in the answer to `start`", .range.least, .range.most)]
     OutOfRange { amount: f64, range: AmountRange },
     #[error("`reason`: `{0}` is not among those of the manifest")]
     Reason(String),
     #[error("`events`: at most {MOST_EVENTS}, not {0}")]
     EventCount(usize),
-    #[error("`events`: {0}")]
+    #[error("`events`")]
     Event(#[from] BadEvent),
     #[error("`events`: nothing has happened before this position")]
     EarlyEvents,
     #[error("`decide`: seat {0}, whose view it was, does not decide")]
     NotItsTurn(Seat),
-    /// The view of a viewer is invalid.
     #[error(transparent)]
     View(#[from] BadView),
     #[error("`text` has {bytes} bytes; it has at most {MOST_TEXT}")]
-    LongText {
-        /// Its length.
-        bytes: usize,
-    },
-    #[error("`scene`: {0}")]
+    LongText { bytes: usize },
+    #[error("`scene`")]
     Scene(#[from] BadScene),
 }
 
@@ -118,10 +94,7 @@ pub enum BadView {
     #[error("`view` is not an object")]
     NoObject,
     #[error("`view` has {bytes} bytes; it has at most {MOST_VIEW}")]
-    Long {
-        /// Its length.
-        bytes: usize,
-    },
+    Long { bytes: usize },
 }
 
 /// The name of a field before what is wrong with it.
@@ -143,11 +116,7 @@ pub enum BadDecision {
     #[error("`legal`: `{0}` is there twice")]
     Duplicate(String),
     #[error("`legal` has {bytes} bytes; it has at most {MOST_LEGAL}")]
-    LongList {
-        /// Their length.
-        bytes: usize,
-    },
-    /// The view is invalid.
+    LongList { bytes: usize },
     #[error(transparent)]
     View(#[from] BadView),
     #[error("`secret` and `unseen`: the manifest has no `hidden`")]
@@ -160,10 +129,7 @@ pub enum BadEvent {
     #[error("an event is an object with a text `kind`")]
     NoKind,
     #[error("an event has {bytes} bytes; it has at most {MOST_EVENT}")]
-    Long {
-        /// Its length.
-        bytes: usize,
-    },
+    Long { bytes: usize },
     #[error("only the referee makes events of kind `{0}`")]
     Reserved(&'static str),
     #[error("`public` is missing, which a game with `hidden` has in every event")]
@@ -177,19 +143,12 @@ pub enum BadEvent {
 /// What is wrong with a scene.
 #[derive(Debug, thiserror::Error)]
 pub enum BadScene {
-    /// It is not JSON, or a field is missing or has another type.
     #[error(transparent)]
     Unreadable(#[from] serde_json::Error),
     #[error("it has {bytes} bytes; it has at most {MOST_SCENE}")]
-    Long {
-        /// Its length.
-        bytes: usize,
-    },
+    Long { bytes: usize },
     #[error("its texts have {bytes} bytes; they have at most {MOST_SCENE_TEXT}")]
-    LongTexts {
-        /// Their length.
-        bytes: usize,
-    },
+    LongTexts { bytes: usize },
     #[error("{width} by {height}; each from 1 to {}", referee_game::Scene::MOST_UNITS)]
     Size {
         /// In units.
@@ -207,8 +166,12 @@ pub enum BadScene {
     Units { units: f64 },
     #[error("the length {units}; expected 0 to {}", referee_game::Scene::MOST_UNITS)]
     Length { units: f64 },
-    #[error("shape `{id}`: {what}")]
-    Shape { id: String, what: Box<BadScene> },
+    #[error("shape `{id}`")]
+    Shape {
+        id: String,
+        #[source]
+        what: Box<BadScene>,
+    },
     #[error("`places` of the move `{text}`: there is no shape `{id}`")]
     Place { text: String, id: String },
 }

@@ -56,28 +56,36 @@ const PROSE: [&str; 4] = ["README", "LICENSE", "COPYING", "CHANGELOG"];
 /// Why a directory is no game.
 #[derive(Debug, thiserror::Error)]
 pub enum BadGame {
-    #[error("{}: {error}", path.display())]
-    Unreadable { path: PathBuf, error: io::Error },
-    #[error("{}: {what}", path.display())]
-    Manifest { path: PathBuf, what: BadManifest },
-    #[error("{}: command: {error}", path.display())]
-    Command {
-        /// The path of the manifest.
+    #[error("{}", path.display())]
+    Unreadable {
         path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("{}", path.display())]
+    Manifest {
+        path: PathBuf,
+        #[source]
+        what: BadManifest,
+    },
+    #[error("{}: command", path.display())]
+    Command {
+        path: PathBuf,
+        #[source]
         error: InvalidCommand,
     },
-    #[error("{}: command: {defect}", path.display())]
+    #[error("{}: command", path.display())]
     Program {
-        /// The path of the manifest.
         path: PathBuf,
+        #[source]
         defect: CommandDefect,
     },
     /// The WebAssembly module cannot be rules.
     #[cfg(feature = "wasm")]
-    #[error("{}: {what}", path.display())]
+    #[error("{}", path.display())]
     Module {
-        /// The path of the module.
         path: PathBuf,
+        #[source]
         what: BadModule,
     },
     /// The rules are a WebAssembly module, which this program cannot run.
@@ -86,46 +94,29 @@ pub enum BadGame {
         "{}: wasm: this program was built without WebAssembly: `cargo install referee --features wasm`",
         path.display()
     )]
-    NoWasm {
-        /// The path of the manifest.
-        path: PathBuf,
-    },
+    NoWasm { path: PathBuf },
     #[error("{}: {what}; expected an object of JSON Schemas, such as `View`, `Move` and `Event`", path.display())]
-    Schema {
-        /// The path of the file.
-        path: PathBuf,
-        what: String,
-    },
-    /// A file of the manifest is elsewhere.
+    Schema { path: PathBuf, what: String },
     #[error(
         "{}: {key}: `{file}` is not a path below the directory: no record would identify it; copy it there",
         path.display()
     )]
     Outside {
-        /// The path of the manifest.
         path: PathBuf,
         /// `rules`, `schema`, `files`, `wasm` or `command`.
         key: &'static str,
         file: String,
     },
-    /// A link leads out of the directory, or to nothing.
     #[error(transparent)]
     Link(NotInFolder),
-    /// Nothing identifies the rules.
     #[error(
         "{}: files: the rules page and the manifest do not answer requests; expected the files of the program, or no `files` \
          for all",
         path.display()
     )]
-    Unidentified {
-        /// The path of the manifest.
-        path: PathBuf,
-    },
+    Unidentified { path: PathBuf },
     #[error("{}: more than {MOST_FILES} files or {} MiB; `files` lists what counts", path.display(), MOST_BYTES >> 20)]
-    TooLarge {
-        /// The path of the manifest.
-        path: PathBuf,
-    },
+    TooLarge { path: PathBuf },
     #[error("{}: its name is not UTF-8", .0.display())]
     Name(PathBuf),
 }

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::load::{files, load_kept};
 use referee_bots::Launch;
 use referee_files::Folder;
+use referee_game::Chain;
 use referee_game::erased::Rules;
 use referee_game::hex;
 
@@ -74,7 +75,7 @@ pub fn kept(run: &Path, launch: &Launch) -> io::Result<Vec<&'static dyn Rules>> 
             Ok(_) => {
                 tracing::warn!("{}: its files have changed since they were kept", entry.path().display());
             }
-            Err(why) => tracing::warn!("{why}"),
+            Err(why) => tracing::warn!("{}", Chain(&why)),
         }
     }
     Ok(kept)

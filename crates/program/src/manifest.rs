@@ -135,12 +135,11 @@ enum SeatCount {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadManifest {
     #[error("{}", .0.to_string().trim_end())]
-    Unreadable(#[from] toml::de::Error),
+    Unreadable(toml::de::Error),
     #[error("protocol: {0} is not known here, only {PROTOCOL}")]
     Protocol(u32),
     #[error("expected either `command` or `wasm`")]
     Program,
-    /// A word has other characters, or is too long.
     #[error(
         "{key}: `{}`; expected lower-case letters, digits and `_`, beginning with a letter, at most {LONGEST_NAME}",
         .word.escape_debug()
@@ -161,30 +160,22 @@ pub enum BadManifest {
     #[error("seats: expected at least one number")]
     NoSeats,
     #[error("seats: {seats} in {sides} sides; expected 2 to {MAX_SEATS} in 2 or more sides of equal size")]
-    Seating {
-        /// The number of seats.
-        seats: u8,
-        /// The number of sides.
-        sides: u8,
-    },
+    Seating { seats: u8, sides: u8 },
     #[error("seats: {0} is there twice")]
     DuplicateSeats(u8),
     #[error("openings: only games without `hidden`, `chance`, `simultaneous` and `check` have them")]
     Openings,
     #[error("check: only games with two sides have it")]
     Check,
-    /// Sample moves of a game that lists all moves, or that are none.
     #[error(
         "sample_moves: only games with `check` have them, as printable ASCII without quote and backslash, 1 to \
          {MOST_UNLISTED_MOVE} bytes each"
     )]
     SampleMoves,
-    /// Nothing would identify a program.
     #[error(
         "files: expected at least one, such as the program; without the key all files of the directory count"
     )]
     NoFiles,
-    /// A default that JSON does not have.
     #[error(
         "options.{0}: `default` has a date or a number that is not finite; expected a text, a number, true, false, a list or a table"
     )]
@@ -204,7 +195,7 @@ impl Manifest {
     /// # Errors
     /// Names the key, what is wrong and what would be right.
     pub fn read(text: &str) -> Result<Manifest, BadManifest> {
-        let manifest: Manifest = toml::from_str(text)?;
+        let manifest: Manifest = toml::from_str(text).map_err(BadManifest::Unreadable)?;
         manifest.check()?;
         Ok(manifest)
     }

@@ -310,6 +310,8 @@ fn read_event(event: &EventAnswer<'_>, meta: &Meta, seating: Seating) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use referee_game::Chain;
+
     use super::*;
     use crate::MOST_VIEW;
 
@@ -331,7 +333,7 @@ mod tests {
     };
 
     fn refusal_under(meta: &Meta, answer: &str) -> String {
-        read(answer.as_bytes(), meta, &["won"], Seating::new(2, 2)).unwrap_err().to_string()
+        Chain(&read(answer.as_bytes(), meta, &["won"], Seating::new(2, 2)).unwrap_err()).to_string()
     }
 
     fn refusal(turn: &str) -> String {

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use crate::directory::GameCopy;
 use crate::{BadAnswer, Carrier, MOST_ANSWER, Restarts};
 use referee_bots::{Command, Launch, Launcher, Process, StartError};
+use referee_game::Chain;
 use referee_game::counted;
 use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
@@ -49,20 +50,15 @@ pub(crate) struct RulesProcesses {
 /// Why a process has not answered a request.
 #[derive(Debug, thiserror::Error)]
 enum NotAnswered {
-    #[error("it cannot be started: {0}")]
+    #[error("it cannot be started")]
     NotStarted(#[from] StartError),
     #[error("it cannot be started: the thread that starts it has panicked")]
     StarterPanicked,
     #[error("it ended without an answer ({exit}){}", of_stderr(stderr))]
     Exited { exit: Detail, stderr: String },
     #[error("{error}{}{}", if *is_first { BUFFERS } else { "" }, of_stderr(stderr))]
-    Not {
-        error: NoAnswer,
-        /// Whether no process has ever answered in time.
-        is_first: bool,
-        stderr: String,
-    },
-    #[error("{what}, in the answer {answer}")]
+    Not { error: NoAnswer, is_first: bool, stderr: String },
+    #[error("{}, in the answer {answer}", Chain(.what))]
     Wrongly { what: BadAnswer, answer: String },
 }
 
@@ -253,7 +249,7 @@ impl Carrier for RulesProcesses {
                     return Err(RulesFailed::Interrupted);
                 }
                 Err(what) => {
-                    why = what.to_string();
+                    why = Chain(&what).to_string();
                     // A process that was not started is no failure of the rules.
                     if !matches!(what, NotAnswered::NotStarted(_) | NotAnswered::StarterPanicked) {
                         restarts.add(&why);

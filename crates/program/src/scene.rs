@@ -194,6 +194,8 @@ fn read_part(part: PartAnswer) -> Result<Part, BadScene> {
 
 #[cfg(test)]
 mod tests {
+    use referee_game::Chain;
+
     use super::*;
 
     fn scene(shapes: &str) -> Result<Scene, BadScene> {
@@ -240,13 +242,15 @@ mod tests {
     #[test]
     fn what_cannot_be_drawn_is_refused() {
         let of = |parts: &str| {
-            scene(&format!(r#"{{"id":"x","at":[0,0],"parts":[{parts}]}}"#)).unwrap_err().to_string()
+            Chain(&scene(&format!(r#"{{"id":"x","at":[0,0],"parts":[{parts}]}}"#)).unwrap_err()).to_string()
         };
         assert!(of(r#"{"form":"circle","at":[0,0],"radius":5,"fill":"pink"}"#).contains("no colour `pink`"));
         assert!(of(r#"{"form":"circle","at":[0,0],"radius":60000}"#).contains("the number 60000"));
         assert!(of(r#"{"form":"circle","at":[0,0],"radius":-5}"#).contains("the length -5"));
         let twice = r#"{"id":"x","at":[0,0],"parts":[]},{"id":"x","at":[0,0],"parts":[]}"#;
-        assert!(scene(twice).unwrap_err().to_string().contains("two shapes"));
-        assert!(read(r#"{"width":0,"height":5,"shapes":[]}"#).unwrap_err().to_string().contains("0 by 5"));
+        assert!(Chain(&scene(twice).unwrap_err()).to_string().contains("two shapes"));
+        assert!(
+            Chain(&read(r#"{"width":0,"height":5,"shapes":[]}"#).unwrap_err()).to_string().contains("0 by 5")
+        );
     }
 }

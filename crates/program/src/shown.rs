@@ -57,11 +57,14 @@ pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
 
 #[cfg(test)]
 mod tests {
+    use referee_game::Chain;
+
     use super::*;
 
     #[test]
     fn what_is_too_long_to_be_shown_is_refused_and_what_is_derived_is_shortened() {
-        let refusal = |fields: &str| read(format!("{{{fields}}}").as_bytes()).unwrap_err().to_string();
+        let refusal =
+            |fields: &str| Chain(&read(format!("{{{fields}}}").as_bytes()).unwrap_err()).to_string();
         let long = "a".repeat(MOST_TEXT + 1);
         assert!(refusal(&format!(r#""view":{{}},"text":"{long}""#)).contains("`text` has 32769 bytes"));
         assert!(refusal(r#""view":[]"#).contains("`view` is not an object"));

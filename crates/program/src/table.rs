@@ -10,7 +10,7 @@ use referee_game::erased::{
 };
 use referee_game::printable::printable;
 use referee_game::seat::{Seat, Seating, Viewer};
-use referee_game::{AmountRange, MAX_SEATS, Meta, Scene, Turn};
+use referee_game::{AmountRange, Chain, MAX_SEATS, Meta, Scene, Turn};
 use serde_json::value::RawValue;
 
 use crate::position::{DecidingSeat, MoveSecrecy, Position, is_plain};
@@ -112,7 +112,7 @@ impl ProgramTable {
         }
         let position = self.program.position(&self.restarts, request, self.seating)?;
         if let Err(what) = position.check_amounts(self.amounts, self.seating) {
-            return failed(what.to_string());
+            return failed(Chain(&what).to_string());
         }
         let told: usize = position.events.iter().map(|event| EVENT_LINE + event.longest()).sum();
         let news = match self.position.turn {
@@ -393,7 +393,8 @@ mod tests {
                 r#"{{"state":{},"turn":{{"decide":[{{"seat":0,"legal":["a"],"view":{{}}}}]}}}}"#,
                 request.len()
             );
-            accept(answer.as_bytes()).map_err(|what| RulesFailed::Because(what.to_string().into()))?;
+            accept(answer.as_bytes())
+                .map_err(|what| RulesFailed::Because(Chain(&what).to_string().into()))?;
             Ok(Restarts::default())
         }
     }

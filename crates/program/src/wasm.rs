@@ -1,5 +1,6 @@
 //! Rules as a WebAssembly module.
 
+use referee_game::Chain;
 use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
 use referee_transport::{LongComputation, is_interrupted};
@@ -50,18 +51,14 @@ pub struct WasmModule {
 /// Why a module cannot be rules.
 #[derive(Debug, thiserror::Error)]
 pub enum BadModule {
-    #[error("not a valid WebAssembly module: {0}")]
-    Invalid(Box<wasmi::Error>),
+    #[error("not a valid WebAssembly module")]
+    Invalid(#[source] Box<wasmi::Error>),
     #[error("not a valid WebAssembly module: it is text; `wat2wasm` makes a module of it")]
     Text,
     #[error("not a valid WebAssembly module: it is compressed; `gunzip` makes a module of it")]
     Compressed,
     #[error("it imports `{module}.{name}`; rules import nothing")]
-    Import {
-        /// The module of the import.
-        module: String,
-        name: String,
-    },
+    Import { module: String, name: String },
     #[error("it does not export {0}")]
     Export(&'static str),
 }
@@ -69,7 +66,7 @@ pub enum BadModule {
 /// Why an instance has not answered a request.
 #[derive(Debug, thiserror::Error)]
 enum Trapped {
-    #[error("{0}")]
+    #[error(transparent)]
     Failed(#[from] wasmi::Error),
     #[error("{trap}: {why}")]
     Because { trap: wasmi::Error, why: String },
@@ -77,7 +74,6 @@ enum Trapped {
     OutOfFuel(u64),
     #[error("the run was interrupted")]
     Interrupted,
-    /// The streams of the thread cannot be watched.
     #[error(transparent)]
     Unwatched(#[from] std::io::Error),
     #[error("it needs more than {} MiB of memory, or larger tables", MOST_MEMORY >> 20)]
@@ -88,7 +84,7 @@ enum Trapped {
     Beyond { offset: u32, length: u32, size: usize },
     #[error("its answer has {0} bytes; it has at most {MOST_ANSWER}")]
     LongAnswer(u32),
-    #[error("{what}, in the answer {answer}")]
+    #[error("{}, in the answer {answer}", Chain(.what))]
     Wrongly { what: BadAnswer, answer: String },
 }
 
@@ -373,7 +369,7 @@ mod tests {
     }
 
     fn refusal(parts: &[&str]) -> String {
-        module(parts).expect_err("a refusal").to_string()
+        Chain(&module(parts).expect_err("a refusal")).to_string()
     }
 
     #[test]
@@ -411,7 +407,8 @@ mod tests {
         assert!(refusal(&[MEMORY, ALLOC, other]).contains("`handle`, a function from two i32 to i64"));
         let manifest = Manifest::read(MANIFEST).expect("a manifest");
         let refused = |bytes: &[u8]| {
-            let text = WasmModule::new("toy.wasm", bytes, &manifest).expect_err("a refusal").to_string();
+            let text =
+                Chain(&WasmModule::new("toy.wasm", bytes, &manifest).expect_err("a refusal")).to_string();
             text.strip_prefix("not a valid WebAssembly module: ").expect("it says so").to_owned()
         };
         assert!(refused(b"\n (module)").starts_with("it is text; `wat2wasm`"));

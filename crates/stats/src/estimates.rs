@@ -96,7 +96,6 @@ pub enum Unknown {
     Alike {
         /// The number of sets with a score other than the most frequent one.
         different: u64,
-        /// The number of sets.
         sets: u64,
     },
     #[error("the result is one-sided: it would be beyond {GREATEST}")]

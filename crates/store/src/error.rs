@@ -13,40 +13,24 @@ use crate::rows::BadRow;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{database}: {error}")]
-    Sqlite {
-        /// The name of the database.
-        database: &'static str,
-        /// The error of SQLite.
-        error: rusqlite::Error,
-    },
-    /// A file cannot be read or written.
+    Sqlite { database: &'static str, error: rusqlite::Error },
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{database}: version {version}, but this program supports {supported}")]
-    Version {
-        /// The name or the path of the database.
-        database: String,
-        /// The version of its schema.
-        version: i64,
-        /// The version of this program.
-        supported: i64,
-    },
+    Version { database: String, version: i64, supported: i64 },
     #[error("{} was removed or replaced during the run", .0.display())]
     Replaced(PathBuf),
-    /// There is such an entry already: this one.
     #[error("{0}")]
     Exists(String),
-    /// A value cannot be written as JSON.
     #[error(transparent)]
     NotJson(#[from] serde_json::Error),
-    /// The row of a match is damaged.
     #[error(transparent)]
     Match(Box<BadRow>),
-    #[error("{place}: {defect}")]
+    #[error("{place}")]
     Row {
         /// The database, or its path, the table and the row.
         place: String,
-        /// What is wrong with it.
+        #[source]
         defect: ValueDefect,
     },
 }
@@ -64,22 +48,12 @@ pub enum ValueDefect {
     Missing(String),
     #[error("it is missing, but there is entrant {0}")]
     Gap(i64),
-    /// A value is of another type.
     #[error(transparent)]
     Column(#[from] rusqlite::Error),
     #[error("`{key}` is `{text}`, expected a number")]
-    Number {
-        key: String,
-        /// The value.
-        text: String,
-    },
+    Number { key: String, text: String },
     #[error("{error}: {text:?}")]
-    Json {
-        /// The error of the parser.
-        error: serde_json::Error,
-        /// The value.
-        text: String,
-    },
+    Json { error: serde_json::Error, text: String },
     #[error("{seats} seats in {sides} sides")]
     Sides { seats: u8, sides: u8 },
     #[error("m{0} does not fit the seats")]
@@ -121,6 +95,8 @@ pub fn damaged(place: impl Into<String>, defect: impl Into<ValueDefect>) -> Stor
 mod tests {
     use rusqlite::ffi;
 
+    use referee_game::Chain;
+
     use super::*;
 
     #[test]
@@ -135,6 +111,6 @@ mod tests {
         assert_eq!(of_sqlite(ffi::SQLITE_IOERR), io::ErrorKind::Other);
         let damaged = damaged("results", ValueDefect::Misfit(3));
         assert_eq!(damaged.kind(), io::ErrorKind::InvalidData);
-        assert_eq!(damaged.to_string(), "results: m3 does not fit the seats");
+        assert_eq!(Chain(&damaged).to_string(), "results: m3 does not fit the seats");
     }
 }

@@ -73,6 +73,8 @@ mod tests {
 
     use serde::Deserialize;
 
+    use referee_game::Chain;
+
     use super::*;
     use crate::results::SCHEMA;
 
@@ -144,7 +146,7 @@ mod tests {
         requests(&db).push(&Asked::Stop).unwrap();
         let error = requests(&db).take().unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidData);
-        let error = error.to_string();
+        let error = Chain(&error).to_string();
         assert!(error.contains("run.sqlite: table `requests`, row 7: "), "{error}");
         assert_eq!(requests(&db).take().unwrap(), Some(Asked::Stop));
     }

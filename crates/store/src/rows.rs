@@ -127,11 +127,10 @@ impl MatchRow {
 
 /// An invalid row.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("results: {}{defect}", .id.map(|id| format!("{id}: ")).unwrap_or_default())]
+#[error("results{}", .id.map(|id| format!(": {id}")).unwrap_or_default())]
 pub struct BadRow {
-    /// The attempt, if it can be read.
     pub id: Option<MatchId>,
-    /// What is wrong with it.
+    #[source]
     pub defect: RowDefect,
 }
 
@@ -148,44 +147,21 @@ pub enum RowDefect {
     #[error("its `{column}` is {value}")]
     Value { column: String, value: String },
     #[error("its `{column}` has a seat beyond the {seats} of the match: {bits}")]
-    Seats {
-        column: String,
-        /// The number of seats of the match.
-        seats: usize,
-        /// The set.
-        bits: u8,
-    },
+    Seats { column: String, seats: usize, bits: u8 },
     #[error("its `{column}`: {error}: {text:?}")]
-    Json {
-        column: String,
-        /// The error of the parser.
-        error: String,
-        /// The value.
-        text: String,
-    },
+    Json { column: String, error: String, text: String },
     #[error("its `{column}` is not a list of {seats} seats: {text:?}")]
-    Length {
-        column: String,
-        /// The number of seats of the match.
-        seats: usize,
-        /// The value.
-        text: String,
-    },
+    Length { column: String, seats: usize, text: String },
     #[error("it has no `{0}`")]
     Missing(String),
-    #[error("its `began_at` is {text:?}: {error}")]
+    #[error("its `began_at` is {text:?}")]
     Time {
-        /// The value.
         text: String,
-        /// The error of the parser.
+        #[source]
         error: humantime::TimestampError,
     },
     #[error("its `record` is {value}, not {id}.jsonl")]
-    OtherRecord {
-        value: String,
-        /// The attempt.
-        id: MatchId,
-    },
+    OtherRecord { value: String, id: MatchId },
 }
 
 pub(super) fn json<T: serde::Serialize>(value: &T) -> String {

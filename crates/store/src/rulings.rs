@@ -181,7 +181,6 @@ pub enum NotInForce {
     #[error("ruling {id} was undone by {user} at {at}")]
     Undone {
         id: u32,
-        /// The user of the operating system.
         user: String,
         /// In UTC.
         at: String,

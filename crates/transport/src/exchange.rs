@@ -27,7 +27,6 @@ pub struct Exchange {
 pub enum NoAnswer {
     #[error("it did not answer within {} ms", .0.as_millis())]
     Late(Duration),
-    /// The wait was interrupted: see [`watch_while_waiting`](crate::watch_while_waiting).
     #[error("the wait for its answer was interrupted")]
     Interrupted,
     #[error("its output ended")]
@@ -36,8 +35,7 @@ pub enum NoAnswer {
     TooLong(usize),
     #[error("it wrote more than one line")]
     Unasked,
-    /// The operating system's error.
-    #[error("{0}")]
+    #[error(transparent)]
     Failed(#[from] io::Error),
 }
 

@@ -15,28 +15,32 @@ use rustls::{ServerConfig, ServerConnection};
 /// Why a certificate and its private key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BadCertificate {
-    #[error("{}: {error}", .path.display())]
-    Unreadable { path: PathBuf, error: io::Error },
-    #[error("{}: {error}", .path.display())]
-    NotPem { path: PathBuf, error: pem::Error },
+    #[error("{}", .path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
+    #[error("{}", .path.display())]
+    NotPem {
+        path: PathBuf,
+        #[source]
+        error: pem::Error,
+    },
     #[error("{}: contains no certificate", .0.display())]
     NoCertificate(PathBuf),
     #[error("{}: contains no private key in PEM", .0.display())]
     NoKey(PathBuf),
-    /// The key needs a passphrase.
     #[error(
         "{}: the private key is encrypted, and a server cannot ask for its passphrase: decrypt it with `openssl pkey \
          -in FILE -out NEW`",
         .0.display()
     )]
     EncryptedKey(PathBuf),
-    /// A generated certificate cannot be written.
     #[error(transparent)]
     NotWritten(#[from] io::Error),
-    /// A certificate cannot be generated.
     #[error(transparent)]
     NotGenerated(#[from] rcgen::Error),
-    /// The key does not match the certificate.
     #[error(transparent)]
     Mismatch(#[from] rustls::Error),
 }

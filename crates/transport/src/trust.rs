@@ -11,13 +11,10 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootC
 /// Why no server can be verified.
 #[derive(Debug, thiserror::Error)]
 pub enum NoTrust {
-    /// The certificates are not PEM.
     #[error(transparent)]
     Pem(#[from] pem::Error),
-    /// A certificate is invalid.
     #[error(transparent)]
     Certificate(#[from] Error),
-    /// There is no certificate.
     #[error(transparent)]
     Verifier(#[from] VerifierBuilderError),
 }

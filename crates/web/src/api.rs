@@ -25,7 +25,7 @@ use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 use crate::stream::{self, BoardFeed, RunFeed};
 use crate::{ladder, notices, pages, previews, seasons};
 use referee_game::erased::BoardText;
-use referee_game::{Catalog, Viewer, json as text};
+use referee_game::{Catalog, Chain, Viewer, json as text};
 use referee_match::record::{Difference, Playback};
 use referee_report::replay::{FrameText, MatchReplay};
 
@@ -384,7 +384,7 @@ async fn replay(
                 let data = String::from_utf8_lossy(&data).into_owned();
                 events.push(BoardEvent { number: last - 1, kind: "snapshot", data });
             }
-            Err(why) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &why.to_string()),
+            Err(why) => return refused(StatusCode::INTERNAL_SERVER_ERROR, &Chain(&why).to_string()),
         }
     }
     if after != Some(last) {
@@ -404,10 +404,10 @@ async fn replay(
 /// Why a match that has ended cannot be shown.
 #[derive(Debug, thiserror::Error)]
 enum NoSnapshot {
-    #[error("the record cannot be read: {0}")]
-    Unreadable(io::Error),
-    #[error("the record is not valid: {0}")]
-    Invalid(Difference),
+    #[error("the record cannot be read")]
+    Unreadable(#[source] io::Error),
+    #[error("the record is not valid")]
+    Invalid(#[source] Difference),
     #[error("the replay cannot be computed")]
     Panicked,
 }

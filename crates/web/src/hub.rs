@@ -35,7 +35,7 @@ use referee_engine::runner::{
 use referee_files::read_record;
 use referee_game::Meta;
 use referee_game::seat::Viewer;
-use referee_game::{Catalog, json};
+use referee_game::{Catalog, Chain, json};
 use referee_match::record::{Difference, PublishedInfo, public};
 use referee_match::{Faults, InfoTotals};
 use referee_results::FinishedMatch;
@@ -206,8 +206,9 @@ impl SealedRecord {
             RecordLocation::Memory(record) => Arc::unwrap_or_clone(record),
             RecordLocation::Nowhere => return Err(io::ErrorKind::NotFound.into()),
         };
-        let invalid =
-            |difference: Difference| io::Error::new(io::ErrorKind::InvalidData, difference.to_string());
+        let invalid = |difference: Difference| {
+            io::Error::new(io::ErrorKind::InvalidData, Chain(&difference).to_string())
+        };
         Ok(public(&record, self.1).map_err(invalid)?.record)
     }
 }

@@ -18,6 +18,7 @@ use crate::api::{HubState, as_json, refused};
 use crate::entries::{DisplayNames, ShownRuling};
 use crate::hub::Hub;
 use crate::owners::SignUpMode;
+use referee_game::Chain;
 use referee_league::{RatingPoint, RulesVersion, Standing};
 use referee_match::InfoTotals;
 use referee_report::ReportedTable;
@@ -206,9 +207,10 @@ pub(super) async fn answered(
             as_json(StatusCode::OK, answer)
         }
         Ok(Ok(None)) => refused(StatusCode::NOT_FOUND, &missing),
-        Ok(Err(error)) => {
-            refused(StatusCode::INTERNAL_SERVER_ERROR, &format!("the league cannot be read: {error}"))
-        }
+        Ok(Err(error)) => refused(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            &format!("the league cannot be read: {}", Chain(&error)),
+        ),
         Err(_) => refused(StatusCode::INTERNAL_SERVER_ERROR, "the league cannot be read"),
     }
 }

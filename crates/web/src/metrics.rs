@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use referee_game::Chain;
 use referee_protocol::words::FaultCode;
 use referee_results::FinishedMatch;
 
@@ -86,7 +87,11 @@ impl MatchFigures {
         let answers_us = match times {
             Some(Ok(times)) => times.answers.iter().map(|answer| answer.took_us).collect(),
             Some(Err(error)) => {
-                tracing::error!("the record of {}: {error}: /metrics lacks its answers", finished.id);
+                tracing::error!(
+                    "the record of {}: {}: /metrics lacks its answers",
+                    finished.id,
+                    Chain(&error)
+                );
                 Vec::new()
             }
             None => Vec::new(),

@@ -20,7 +20,7 @@ use axum::routing::{get, post};
 use referee_engine::client::{OpenTurn, SeatClient};
 use referee_engine::runner::{LiveEvent, LiveFeed, LiveReceiver, live_feed};
 use referee_game::erased::Table;
-use referee_game::{Meta, Seat, Turn, Viewer, hex, json as text};
+use referee_game::{Chain, Meta, Seat, Turn, Viewer, hex, json as text};
 use referee_report::page::{prose, split_title};
 use referee_report::replay::{BODY, SCRIPT, ShownPlace};
 use serde::{Deserialize, Serialize};
@@ -431,6 +431,6 @@ async fn answer(State(person): PersonOf, body: Bytes) -> Response {
     };
     match done {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
-        Err(error) => refused(StatusCode::CONFLICT, &error.to_string()),
+        Err(error) => refused(StatusCode::CONFLICT, &Chain(&error).to_string()),
     }
 }

@@ -33,10 +33,8 @@ pub struct Calibration {
 /// Why round trips cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrationError {
-    /// The program that returns the line cannot be started.
     #[error(transparent)]
     NotStarted(#[from] StartError),
-    /// The line does not return.
     #[error(transparent)]
     System(#[from] io::Error),
 }

@@ -54,10 +54,8 @@ pub trait WorkerEnd {
 /// Why a carrier cannot work.
 #[derive(Debug, thiserror::Error)]
 pub enum CarrierError {
-    /// The network or the machine has failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The NATS server cannot be used.
     #[cfg(feature = "nats")]
     #[error(transparent)]
     Broker(#[from] BrokerError),
@@ -158,17 +156,14 @@ pub enum Request {
 /// Why an archive is not available.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The coordinator does not have it, for this reason.
     #[error("{0}")]
     Missing(String),
     #[error("it was not asked for")]
     Unasked,
     #[error("{size} bytes, of which {part} are in this part")]
     Size { size: u64, part: usize },
-    /// A file cannot be written.
     #[error(transparent)]
     Io(Arc<io::Error>),
-    /// The NATS server does not have it.
     #[cfg(feature = "nats")]
     #[error(transparent)]
     Broker(Arc<BrokerError>),

@@ -14,8 +14,8 @@ use referee_engine::runner::{
     EndedMatch, Fixture, Halt, NoShow, RecordSink, RunEvent, RunFailure, StartFailure,
 };
 use referee_files::Records;
-use referee_game::Catalog;
 use referee_game::seat::Seat;
+use referee_game::{Catalog, Chain};
 use referee_match::Leg;
 
 /// The maximum number of matches whose records are synchronized at once.
@@ -71,9 +71,10 @@ pub(super) enum CommitResult {
 
 /// An outcome that ends the run.
 #[derive(Debug, thiserror::Error)]
-#[error("{unit}: {why}")]
+#[error("{unit}")]
 struct FailedUnit {
     unit: UnitId,
+    #[source]
     why: NotVerified,
 }
 
@@ -141,7 +142,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         if let Some(is_complete) = over
             && let Err(Halt::Failed(why)) = self.record_sink.close(is_complete)
         {
-            tracing::error!("{why}");
+            tracing::error!("{}", Chain(&why));
         }
     }
 
@@ -161,7 +162,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
                 let failure = FailedUnit { unit: outcome.unit.clone(), why };
                 return CommitResult::Failed(RunFailure::other(failure).into());
             }
-            Err(why) => return CommitResult::Refused(why.to_string()),
+            Err(why) => return CommitResult::Refused(Chain(&why).to_string()),
         };
         let unstarted = verified.iter().find_map(|found| found.unstarted.clone());
         if let Some(unstarted) = unstarted.as_ref().filter(|_| !is_final) {

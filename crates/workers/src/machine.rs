@@ -49,7 +49,6 @@ pub enum MachineError {
     Name,
     #[error("{0} slots are not from 1 to {MOST_SLOTS}")]
     Slots(u32),
-    /// Another text.
     #[error(
         "the description of the machine has a text of more than {TEXT_BYTES} bytes or with control characters"
     )]

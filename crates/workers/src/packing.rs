@@ -23,18 +23,22 @@ pub const ARCHIVES: &str = "bots";
 pub enum NotPacked {
     #[error("`{0}` connects by itself: workers only play bots that have a command")]
     Connects(String),
-    #[error("the files of `{name}`: {why}")]
-    Directory { name: String, why: DirectoryError },
-    #[error("the files of `{name}`: {why}")]
-    Here {
-        /// The name of the bot.
+    #[error("the files of `{name}`")]
+    Directory {
         name: String,
+        #[source]
+        why: DirectoryError,
+    },
+    #[error("the files of `{name}`")]
+    Here {
+        name: String,
+        #[source]
         why: io::Error,
     },
-    #[error("the files of {of}: {why}")]
+    #[error("the files of {of}")]
     Archive {
-        /// The bot or the game.
         of: String,
+        #[source]
         why: ArchiveError,
     },
     #[error(

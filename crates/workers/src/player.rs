@@ -363,9 +363,10 @@ pub(super) fn check_least(sandbox: &Sandbox, least: &Sandbox) -> Result<(), Less
 
 /// A bot that this machine cannot start.
 #[derive(Debug, thiserror::Error)]
-#[error("the bot `{name}`: {why}")]
+#[error("the bot `{name}`")]
 pub(super) struct UnusableBot {
     name: String,
+    #[source]
     why: NotStartable,
 }
 

@@ -22,7 +22,7 @@ use referee_engine::driver::{MatchPlan, PlannedSeat, Run, Terms};
 use referee_engine::runner::{EndedMatch, Openings, PlanScheduler, RunEnd, RunEvent, Scoring};
 use referee_engine::sources::{BotSpec, Source};
 use referee_game::chance::{RandomStream, Seed, Uniform};
-use referee_game::{Catalog, Seating};
+use referee_game::{Catalog, Chain, Seating};
 use referee_match::record;
 use referee_match::{Event as MatchInput, Match, MatchEvent, Opening, Stamp};
 use referee_results::Roster;
@@ -301,7 +301,7 @@ fn a_unit_contains_the_seed_of_its_set_only() {
 fn altered_outcomes_are_refused() {
     let catalog = referee_games::catalog();
     let unit = first_unit(&catalog);
-    let refused = |outcome: &UnitOutcome| verify(&unit, outcome, &catalog).unwrap_err().to_string();
+    let refused = |outcome: &UnitOutcome| Chain(&verify(&unit, outcome, &catalog).unwrap_err()).to_string();
     let outcome = play(&unit, &catalog);
     let mut altered = outcome.clone();
     let at = altered.records[0].len() / 2;
@@ -346,7 +346,7 @@ fn altered_outcomes_are_refused() {
     };
     let mut other = unit.clone();
     other.bots[1].files.insert("bot.py".to_owned(), "cd".to_owned());
-    let refused = verify(&unit, &play(&other, &catalog), &catalog).unwrap_err().to_string();
+    let refused = Chain(&verify(&unit, &play(&other, &catalog), &catalog).unwrap_err()).to_string();
     assert!(refused.contains("bot.py differs: its SHA-256 is cd, not ab"), "{refused}");
 }
 

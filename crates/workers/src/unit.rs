@@ -272,23 +272,16 @@ pub enum BotDifference {
         path: String,
         /// Its SHA-256.
         found: String,
-        /// That of the coordinator's file.
         expected: String,
     },
     #[error("the sandbox `{found}` instead of `{expected}`")]
-    Mode {
-        /// Its sandbox.
-        found: Mode,
-        /// That of the unit.
-        expected: Mode,
-    },
+    Mode { found: Mode, expected: Mode },
     #[error("the sandbox `{0}` with other limits")]
     Limits(Mode),
     #[error("its sandbox lacks the layer {0}")]
     Layer(Layer),
     #[error("another command line, `{0}`")]
     CommandLine(String),
-    /// The record does not describe it.
     #[error(transparent)]
     NotDescribed(#[from] DescriptionError),
 }
@@ -298,7 +291,6 @@ pub enum BotDifference {
 pub enum DescriptionError {
     #[error("the record does not describe it")]
     Missing,
-    /// It has another form.
     #[error(transparent)]
     Malformed(#[from] serde_json::Error),
 }
@@ -349,26 +341,22 @@ impl EncodedOutcome {
 /// Why an outcome cannot be encoded or decoded.
 #[derive(Debug, thiserror::Error)]
 pub enum OutcomeError {
-    /// It has no first line.
     #[error("it has no first line")]
     NoHead,
-    /// Its first line is not that of an outcome.
-    #[error("its first line: {0}")]
-    Head(serde_json::Error),
+    #[error("its first line")]
+    Head(#[source] serde_json::Error),
     #[error("it is the outcome of another unit")]
     OtherUnit,
     #[error("{0}: the records exceed the limit of {RECORD_BYTES} bytes")]
     Records(UnitId),
     #[error("{0}: {1} bytes exceed the limit of {OUTCOME_BYTES}")]
     Encoded(UnitId, usize),
-    /// It is shorter than its first line says.
     #[error("it ends within a record")]
     Short,
-    /// It is longer than its first line says.
     #[error("it is longer than its first line says")]
     Long,
-    #[error("it is not compressed: {0}")]
-    Zlib(std::io::Error),
+    #[error("it is not compressed")]
+    Zlib(#[source] std::io::Error),
 }
 
 /// The first line of an encoded outcome.
@@ -444,6 +432,8 @@ fn check_size(unit: &UnitId, size: usize) -> Result<(), OutcomeError> {
 
 #[cfg(test)]
 mod tests {
+    use referee_game::Chain;
+
     use super::*;
 
     fn outcome() -> UnitOutcome {
@@ -467,7 +457,8 @@ mod tests {
         let first_line = bytes.iter().position(|&byte| byte == b'\n').unwrap();
         let with_size = |size: &str| {
             let head = String::from_utf8(bytes[..first_line].to_vec()).unwrap().replace("100000", size);
-            UnitOutcome::decode(&[head.as_bytes(), &bytes[first_line..]].concat()).unwrap_err().to_string()
+            Chain(&UnitOutcome::decode(&[head.as_bytes(), &bytes[first_line..]].concat()).unwrap_err())
+                .to_string()
         };
         assert_eq!(with_size("100001"), "it ends within a record");
         assert_eq!(with_size("99999"), "it is longer than its first line says");

@@ -45,50 +45,35 @@ pub struct Unstarted {
 /// Why an outcome is not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum NotVerified {
-    /// It cannot be decoded.
     #[error(transparent)]
     Malformed(#[from] OutcomeError),
     #[error("{got} records of {asked} matches")]
-    Records {
-        /// Their number.
-        got: usize,
-        /// The number of matches.
-        asked: usize,
-    },
-    #[error("{0}: {1}")]
-    Match(String, MatchDifference),
+    Records { got: usize, asked: usize },
+    #[error("{0}")]
+    Match(String, #[source] MatchDifference),
     #[error("{0} was not played")]
     NotPlayed(String),
-    #[error("it cannot be verified: {0}: {1}")]
-    RulesFailed(String, Difference),
+    #[error("it cannot be verified: {0}")]
+    RulesFailed(String, #[source] Difference),
 }
 
 /// How the record of a match differs from what the unit asks for.
 #[derive(Debug, thiserror::Error)]
 pub enum MatchDifference {
-    /// It does not replay.
-    #[error("{0}")]
+    #[error(transparent)]
     Replay(Difference),
     #[error("it was interrupted")]
     Interrupted,
     #[error("it has to be replayed before those after it")]
     ToBeReplayed,
-    /// A field of its first line.
     #[error("`{field}` is {found}, not {expected}")]
-    Field {
-        field: String,
-        found: Value,
-        /// The value that the unit asks for.
-        expected: Value,
-    },
-    #[error("the bot of `{0}`: {1}")]
-    Bot(String, BotDifference),
+    Field { field: String, found: Value, expected: Value },
+    #[error("the bot of `{0}`")]
+    Bot(String, #[source] BotDifference),
     #[error("another seed")]
     Seed,
-    /// The unit is of no game that is known here.
     #[error(transparent)]
     UnknownGame(#[from] UnknownGame),
-    /// The match of the unit cannot be set up.
     #[error(transparent)]
     NotOpened(#[from] NotOpened),
 }

@@ -22,7 +22,7 @@ use crate::unit::{Place, UnitId, UnitOutcome, WorkUnit};
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, UnknownGame};
+use referee_game::{Catalog, Chain, UnknownGame};
 use referee_program::BadGame;
 
 mod trials;
@@ -91,10 +91,8 @@ pub enum WorkerExit {
 /// Why a worker cannot work.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerFailure {
-    /// No thread can be started.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The carrier has failed.
     #[error(transparent)]
     Carrier(#[from] CarrierError),
     #[error("the carrier ended")]
@@ -104,18 +102,18 @@ pub enum WorkerFailure {
 /// Why this machine cannot play a unit or try a program.
 #[derive(Debug, thiserror::Error)]
 enum Incapable {
-    #[error("the archive {0}: {1}")]
-    NoArchive(ArchiveId, FetchError),
-    #[error("the archive {0}: {1}")]
-    BadArchive(ArchiveId, ArchiveError),
+    #[error("the archive {0}")]
+    NoArchive(ArchiveId, #[source] FetchError),
+    #[error("the archive {0}")]
+    BadArchive(ArchiveId, #[source] ArchiveError),
     #[error("its working directory is not in its archive")]
     Outside,
     #[error(transparent)]
     UnknownGame(#[from] UnknownGame),
-    #[error("the rules of {0}: {1}")]
-    Unconfined(String, LessThanLeast),
-    #[error("the rules of {0}: {1}")]
-    BadGame(String, Box<BadGame>),
+    #[error("the rules of {0}")]
+    Unconfined(String, #[source] LessThanLeast),
+    #[error("the rules of {0}")]
+    BadGame(String, #[source] Box<BadGame>),
     #[error(transparent)]
     NotOfGame(#[from] NotOfGame),
     #[error(transparent)]
@@ -375,7 +373,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 (self.on_event)(WorkerEvent::Took(&unit));
                 self.active.insert(key, Active::new(unit));
             }
-            Err(why) => self.cannot_play(unit.id, why.to_string()),
+            Err(why) => self.cannot_play(unit.id, Chain(&why).to_string()),
         }
     }
 
@@ -404,7 +402,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.begin_trials();
             }
             Err(why) => {
-                waiting.into_iter().for_each(|unit| self.cannot_play(unit.id, why.to_string()));
+                waiting.into_iter().for_each(|unit| self.cannot_play(unit.id, Chain(&why).to_string()));
                 self.give_up_trials(id, &why);
             }
         }
@@ -523,7 +521,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let ids: Vec<UnitId> = self.active.values().map(|active| active.unit.id.clone()).collect();
         for id in ids.into_iter().filter(|id| id.run == run) {
             self.active.remove(&(id.run.clone(), id.set));
-            self.cannot_play(id, why.to_string());
+            self.cannot_play(id, Chain(&why).to_string());
         }
     }
 

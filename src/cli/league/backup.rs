@@ -14,7 +14,7 @@ use crate::cli::json::LeagueBackup;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
-use crate::game::{counted, json};
+use crate::game::{Chain, counted, json};
 use crate::league::{League, LeagueMatch};
 use crate::program;
 use crate::runs::league::config::LeagueConfig;
@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         })?;
     }
     let backed = back_up(&args.which.league, &config, &league, &folder, &launch()?)
-        .map_err(|error| Failure::cannot_run(format!("{}: {error}", folder.path().display())))?;
+        .map_err(|error| Failure::cannot_run(format!("{}: {}", folder.path().display(), Chain(&error))))?;
     let mut out = screen::stdout();
     match args.json {
         true => {

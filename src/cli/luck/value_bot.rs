@@ -17,7 +17,7 @@ use crate::driver::BotHello;
 use crate::driver::route::Routed;
 use crate::game::erased::{OpenDecision, Table};
 use crate::game::excerpt::excerpt;
-use crate::game::{Seat, Seating, json};
+use crate::game::{Chain, Seat, Seating, json};
 use crate::record::{NoLuck, PositionValues};
 use crate::referee::Header;
 use crate::transport::Line;
@@ -51,7 +51,7 @@ impl<'a> ValueBot<'a> {
         let failed = |why: String| Failure::cannot_run(format!("--value-bot `{command}`: {why}"));
         let mut talk = runtime
             .block_on(Talk::start(command, launch))
-            .map_err(|error| failed(format!("cannot be started: {error}")))?;
+            .map_err(|error| failed(format!("cannot be started: {}", Chain(&error))))?;
         let within = Duration::from_millis(limits::HELLO_MS);
         let line = exchange(&runtime, &mut talk, &hello(), within).map_err(failed)?;
         let hello = match read_greeting(Line::Text(&line)) {

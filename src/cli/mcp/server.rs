@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::client::{SeatClient, SeatError};
+use crate::game::Chain;
 use crate::runs::workshop::{Bench, Stop, TOOLS, ToolCall, ToolReply, ask};
 
 /// How long `wait_for_turn` waits by default, and at most, in seconds. Many clients give up on a tool after 60 s.
@@ -83,7 +84,7 @@ impl ToolServer {
                     let mut bench = bench.lock().unwrap_or_else(PoisonError::into_inner);
                     match bench.call(call, &Stop::never(), |_| Ok(())) {
                         Ok(result) => ToolReply::Result(result),
-                        Err(why) => ToolReply::Error(why.to_string()),
+                        Err(why) => ToolReply::Error(Chain(&why).to_string()),
                     }
                 })
             }
@@ -230,10 +231,10 @@ impl ServerHandler for ToolServer {
         let result = match self.call(&request.name, request.arguments.unwrap_or_default()).await {
             Ok(result) => result,
             Err(error @ ToolError::Unknown(..)) => {
-                return Err(ErrorData::invalid_params(error.to_string(), None));
+                return Err(ErrorData::invalid_params(Chain(&error).to_string(), None));
             }
             // The model reads the result of a tool, but no error of the protocol (MCP 2025-11-25, Tools, Error Handling).
-            Err(error) => CallToolResult::error(vec![ContentBlock::text(error.to_string())]),
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(Chain(&error).to_string())]),
         };
         Ok(result.into())
     }

@@ -269,7 +269,8 @@ impl Book<'_> {
     /// Reads line and scores from a record.
     fn judge(&self, text: &[u8], decisions: u32) -> Result<Judged, Failure> {
         let (_, mut sheet) = record::sheet(text, self.catalog).map_err(|differences| {
-            Failure::cannot_run(differences.first().map_or_else(String::new, ToString::to_string))
+            let first = differences.into_iter().next();
+            first.map_or_else(|| Failure::cannot_run(""), Failure::cannot_run)
         })?;
         if decisions != 2 || !sheet.ended.starts_with("adjudication") {
             return Ok(Judged { sheet, scores: None });

@@ -11,6 +11,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use serde::Serialize;
 
 use crate::cli::bots::{launch, run_in, with_bots};
+use crate::cli::exit::AskedFor as _;
 use crate::cli::files::{OutFile, check_folder};
 use crate::cli::find_game::DisguiseOptions;
 use crate::cli::json::{Listening, MatchLine};
@@ -25,7 +26,7 @@ use crate::cli::signals::interrupted;
 use crate::cli::watch::{WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure, screen};
-use crate::game::{Catalog, counted, json};
+use crate::game::{Catalog, Chain, counted, json};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::{RegressionOutcome, RegressionReport, interval, origin};
@@ -364,7 +365,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let reports = args.reports.open()?;
     if let Some(path) = &args.kept.results {
         let kept = regression.keep_in(path);
-        kept.map_err(|error| Failure::of(error.is_usage(), format!("--results {error}")))?;
+        kept.map_err(|error| Failure::of(error.is_usage(), format!("--results {}", Chain(&error))))?;
     }
     let records = args.terms.records()?;
     let record_folder = records.as_ref().map(|records| records.folder().to_owned());

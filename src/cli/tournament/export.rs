@@ -11,7 +11,7 @@ use crate::cli::{Exit, Failure};
 use crate::files::unsealed;
 use crate::game::counted;
 use crate::game::json;
-use crate::game::{Catalog, Sheet};
+use crate::game::{Catalog, Chain, Sheet};
 use crate::record;
 use crate::report::tournament::{MatchList, match_headings, movetext};
 use crate::runs::config::KnownGames;
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
                 let mut text = String::new();
                 notation
                     .write(&sheet, &mut text)
-                    .map_err(|what| Failure::cannot_run(format!("{}: {what}", row.id)))?;
+                    .map_err(|what| Failure::cannot_run(format!("{}: {}", row.id, Chain(&what))))?;
                 out.add(text.as_bytes())
             })?;
         }
@@ -171,7 +171,7 @@ impl<'a> SheetReader<'a> {
             Err(differences) => {
                 self.exit = Exit::No;
                 for difference in differences {
-                    screen::stderr_line(format_args!("{}: {difference}", path.display()));
+                    screen::stderr_line(format_args!("{}: {}", path.display(), Chain(&difference)));
                 }
                 None
             }

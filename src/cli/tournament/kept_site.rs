@@ -91,8 +91,8 @@ impl Pages {
             // A version that has not been written completely is due again.
             match self.write_if_changed(&mut written) {
                 Ok(()) => reported = None,
-                Err(Failure { error, .. }) => {
-                    let what = error.to_string();
+                Err(failure) => {
+                    let what = failure.to_string();
                     if reported.as_ref() != Some(&what) {
                         stderr_line(format_args!("--site: the pages are not up to date: {what}"));
                     }

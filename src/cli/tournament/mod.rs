@@ -28,7 +28,7 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::find_game::known_games;
 use crate::cli::{Exit, Failure};
-use crate::game::Catalog;
+use crate::game::{Catalog, Chain};
 #[cfg(feature = "fuzzing")]
 use crate::runs::tournament::TournamentConfig;
 use crate::store::StoreError;
@@ -111,5 +111,5 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
 
 /// The error for results that cannot be read.
 fn unreadable(dir: &Path, error: &StoreError) -> Failure {
-    Failure::cannot_run(format!("{}: {error}", dir.display()))
+    Failure::cannot_run(format!("{}: {}", dir.display(), Chain(error)))
 }

@@ -22,7 +22,7 @@ use crate::cli::watch::{WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure};
 use crate::files::StorageWait;
-use crate::game::{counted, json};
+use crate::game::{Chain, counted, json};
 use crate::report::evidence_lines;
 use crate::report::page::PublicUrl;
 use crate::results::FirstFaults;
@@ -190,8 +190,8 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
     let exit = end?;
     match (site.map(KeptSite::end), exit) {
         (Some(Err(failure)), Exit::Done) => Err(failure),
-        (Some(Err(Failure { error, .. })), _) => {
-            stderr_line(format_args!("error: --site: {error}"));
+        (Some(Err(failure)), _) => {
+            stderr_line(format_args!("error: --site: {failure}"));
             Ok(exit)
         }
         _ => Ok(exit),
@@ -222,7 +222,7 @@ impl TournamentPrinter<'_> {
             TournamentEvent::Begins { config, scheduler } => self.begin(config, scheduler),
             TournamentEvent::Notice(notice) => stderr_line(notice),
             TournamentEvent::Change(Ok(message)) => stderr_line(format_args!("changed: {message}")),
-            TournamentEvent::Change(Err(error)) => stderr_line(format_args!("not changed: {error}")),
+            TournamentEvent::Change(Err(error)) => stderr_line(format_args!("not changed: {}", Chain(error))),
             TournamentEvent::Run(event) => self.print_of_run(event),
         }
     }
@@ -236,8 +236,8 @@ impl TournamentPrinter<'_> {
         if let Some(server) = self.watch {
             // The run never waits for standings that spectators want.
             let shown = spectators::show_standings(self.path, config, scheduler.live_schedule(), server);
-            if let Err(Failure { error, .. }) = shown {
-                self.line(format!("error: --watch: {error}"));
+            if let Err(failure) = shown {
+                self.line(format!("error: --watch: {failure}"));
             }
         }
     }

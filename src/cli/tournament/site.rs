@@ -13,7 +13,7 @@ use std::thread;
 use crate::cli::files::read;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::Folder;
-use crate::game::{Catalog, json};
+use crate::game::{Catalog, Chain, json};
 use crate::record::{Difference, Playback, PublicRecord, PublishedInfo, public};
 use crate::report::page::{PublicUrl, is_own};
 use crate::report::replay::MatchReplay;
@@ -223,7 +223,7 @@ fn replayed(
     Ok(match panic::catch_unwind(AssertUnwindSafe(draw)) {
         Ok(Ok(replay)) => Ok(replay),
         Ok(Err(difference)) => {
-            screen::stderr_line(format_args!("{}: {difference}", path.display()));
+            screen::stderr_line(format_args!("{}: {}", path.display(), Chain(&difference)));
             Err(if difference.rules_failed { Unshown::Undrawn } else { Unshown::Invalid })
         }
         Err(_) => {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::Failure;
 use crate::cli::find_game::known_games;
-use crate::game::Catalog;
+use crate::game::{Catalog, Chain};
 use crate::runs::tournament::LockedTournament;
 
 /// Takes back the results of the matches that a worker has played; they are played again when the tournament is resumed.
@@ -16,6 +16,7 @@ pub(in crate::cli) fn void_matches_of(
 ) -> Result<Vec<String>, Failure> {
     let mut locked = LockedTournament::open(dir, &known_games(catalog)?, true)?;
     let numbers = locked.folder.results.void_worker(worker);
-    let numbers = numbers.map_err(|error| Failure::cannot_run(format!("{}: {error}", dir.display())))?;
+    let numbers =
+        numbers.map_err(|error| Failure::cannot_run(format!("{}: {}", dir.display(), Chain(&error))))?;
     Ok(numbers.into_iter().map(|number| format!("m{number}")).collect())
 }

@@ -80,8 +80,8 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
         // The process that plays may write in between. The next look tries again.
         match shown.look(&args.dir, &results, games, &mut version, &server) {
             Ok(()) => reported = None,
-            Err(Failure { error, .. }) => {
-                let what = error.to_string();
+            Err(failure) => {
+                let what = failure.to_string();
                 if reported.as_ref() != Some(&what) {
                     stderr_line(format_args!("the pages are not up to date: {what}"));
                 }

@@ -11,6 +11,7 @@ use crate::cli::json::{ClockCheck, MachineVerdict, SandboxVerdict, SpaceCheck, W
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::{Exit, Failure};
+use crate::game::Chain;
 use crate::game::json;
 use crate::workers::archive::{Cache, MOST_BYTES};
 use crate::workers::calibration::Calibration;
@@ -52,7 +53,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let folder = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let calibration = block_on(Calibration::measure(launch()?, args.time))?
-        .map_err(|error| Failure::cannot_run(format!("round trips cannot be measured: {error}")))?;
+        .map_err(|error| Failure::cannot_run(format!("round trips cannot be measured: {}", Chain(&error))))?;
     let space = space(&folder)?;
     let sandboxes = [Mode::Strict, Mode::Basic].map(sandbox).into();
     let mut verdict = MachineVerdict {

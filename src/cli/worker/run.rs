@@ -16,7 +16,7 @@ use crate::cli::signals::interrupted;
 use crate::cli::worker::nats;
 use crate::cli::{Exit, Failure, screen};
 use crate::files::read_secret;
-use crate::game::{Catalog, counted, json};
+use crate::game::{Catalog, Chain, counted, json};
 use crate::runs::config::read_tokens;
 use crate::runs::submissions::{WorkerTrials, untested_layers};
 use crate::runs::workers::{NatsUrl, QueueName};
@@ -103,8 +103,9 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     machine.noisy = match args.noisy {
         Some(noisy) => noisy,
         None => {
-            let calibration = block_on(Calibration::measure(launch()?, MEASURE))?
-                .map_err(|error| Failure::cannot_run(format!("round trips cannot be measured: {error}")))?;
+            let calibration = block_on(Calibration::measure(launch()?, MEASURE))?.map_err(|error| {
+                Failure::cannot_run(format!("round trips cannot be measured: {}", Chain(&error)))
+            })?;
             machine.round_trip_us = Some(calibration.median_us);
             calibration.is_noisy()
         }
@@ -200,7 +201,7 @@ fn built_in(args: &RunArgs, machine: Machine) -> Result<BuiltInWorker, Failure> 
         return Err(Failure::usage("--token-file is required to connect to a coordinator"));
     };
     let wrong = |what: String| Failure::usage(format!("--token-file {}: {what}", token_file.display()));
-    let tokens = read_tokens(token_file).map_err(|error| wrong(error.to_string()))?;
+    let tokens = read_tokens(token_file).map_err(|error| wrong(Chain(&error).to_string()))?;
     let [(name, token)] = &tokens[..] else {
         return Err(wrong(format!(
             "it has {}, not one line NAME=TOKEN",

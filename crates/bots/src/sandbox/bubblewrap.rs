@@ -28,16 +28,11 @@ pub enum BubblewrapProblem {
     #[error("bubblewrap is not installed: on Debian and Ubuntu, `apt-get install bubblewrap`")]
     NotInstalled,
     #[error("{}: {error}", .program.display())]
-    NotStarted {
-        program: PathBuf,
-        /// The error of the system.
-        error: String,
-    },
+    NotStarted { program: PathBuf, error: String },
     #[error("{said}; {obstacle}; {HELP}")]
     Failed {
         /// The first line that it writes.
         said: String,
-        /// What is probably in its way.
         obstacle: NamespaceObstacle,
     },
 }

@@ -30,28 +30,14 @@ const HELP: &str =
 /// Why no control group can be created and limited here, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CgroupProblem {
-    /// The system has no control groups of version 2.
     #[error("no cgroup v2 hierarchy is mounted; {HELP}")]
     NoHierarchy,
     #[error("{} lacks one of the controllers memory, pids and cpu; {HELP}", .group.display())]
-    NoControllers {
-        /// The folder of the group.
-        group: PathBuf,
-    },
+    NoControllers { group: PathBuf },
     #[error("{} is not delegated to this user ({error}); {HELP}", .group.display())]
-    NotDelegated {
-        /// The folder of the group.
-        group: PathBuf,
-        /// The error of the system.
-        error: String,
-    },
+    NotDelegated { group: PathBuf, error: String },
     #[error("{}: other processes are in the control group of the referee ({error}); {HELP}", .group.display())]
-    Shared {
-        /// The folder of the group.
-        group: PathBuf,
-        /// The error of the system.
-        error: String,
-    },
+    Shared { group: PathBuf, error: String },
 }
 
 /// The control group of a bot. Dropping it kills the processes in it and removes it.

@@ -44,25 +44,16 @@ pub(crate) struct ConfinementGuard {
 /// Why the sandbox of a bot cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfinementError {
-    /// Something cannot be created.
     #[error(transparent)]
     System(#[from] io::Error),
     #[error("its sandbox would show {}, which no bot may see: name files without it", .0.display())]
     Exposed(PathBuf),
     #[error("bubblewrap is no longer installed")]
     NoBubblewrap,
-    /// No control group can be limited.
     #[error(transparent)]
     Cgroup(#[from] CgroupProblem),
     #[error("{}: {written} was written, but {kept} is in force", .file.display())]
-    LimitNotKept {
-        /// The file of the limit.
-        file: PathBuf,
-        /// What was written.
-        written: String,
-        /// What the kernel says.
-        kept: String,
-    },
+    LimitNotKept { file: PathBuf, written: String, kept: String },
 }
 
 impl Confinement {

@@ -95,23 +95,19 @@ pub enum LayerProblem {
     NotLinux,
     #[error("the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)")]
     NoSeccomp,
-    /// The kernel has no Landlock, or one that is too old.
     #[error(
         "needs Landlock in the kernel: Linux 5.19 or later with `landlock` in CONFIG_LSM or in the kernel's option \
          `lsm=`"
     )]
     NoLandlock,
-    /// The Landlock of the kernel cannot keep a bot from emptying a file.
     #[error(
         "needs Linux 6.2 or later without the layer bubblewrap: before, Landlock does not restrict `truncate`"
     )]
     NoLandlockTruncate,
     #[error("needs Linux 6.12 or later with Landlock; the sandbox `strict` works without")]
     NoLandlockScope,
-    /// Bubblewrap is missing or cannot work.
     #[error(transparent)]
     Bubblewrap(#[from] BubblewrapProblem),
-    /// No control group can be limited.
     #[error(transparent)]
     Cgroup(#[from] CgroupProblem),
 }
@@ -122,7 +118,6 @@ impl fmt::Display for Layer {
     }
 }
 
-/// A text that names no layer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown layer `{0}`; available: {all}", all = Layer::ALL.map(Layer::as_str).join(", "))]
 pub struct UnknownLayer(pub String);

@@ -81,7 +81,6 @@ impl fmt::Display for Mode {
     }
 }
 
-/// A text that names no mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown sandbox `{0}`; available: strict, basic, none")]
 pub struct UnknownMode(pub String);

@@ -24,7 +24,6 @@ impl Size {
     }
 }
 
-/// A text that is no size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid size `{0}`; expected e.g. 512MiB or 2GiB")]
 pub struct InvalidSize(pub String);

@@ -23,10 +23,14 @@ pub struct Unsealed {
 /// Why the disk does not keep a record.
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
-    #[error("the record of {match_id} cannot be kept: {error}")]
-    Record { match_id: String, error: io::Error },
-    #[error("the records cannot be kept: {0}")]
-    Records(io::Error),
+    #[error("the record of {match_id} cannot be kept")]
+    Record {
+        match_id: String,
+        #[source]
+        error: io::Error,
+    },
+    #[error("the records cannot be kept")]
+    Records(#[source] io::Error),
 }
 
 /// The records of a run.

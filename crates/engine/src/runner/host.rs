@@ -69,15 +69,12 @@ pub struct HostPlayed {
 /// Why a host cannot be served to the end.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// The descriptors cannot be used, or the disk fails.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// A record cannot be written.
     #[error(transparent)]
     NotKept(#[from] NotKept),
     #[error("the host sent no valid `hello`: {0}")]
     NoHello(Detail),
-    /// A match of the referee cannot be opened.
     #[error(transparent)]
     NotOpened(#[from] RefusedOpen),
 }
@@ -86,14 +83,9 @@ pub enum HostError {
 #[derive(Debug, thiserror::Error)]
 pub enum RefusedOpen {
     #[error("all {slots} slots are in use: send more `slots` in `hello`, or wait")]
-    NoSlot {
-        /// Their number.
-        slots: usize,
-    },
-    /// The referee does not have the game.
+    NoSlot { slots: usize },
     #[error(transparent)]
     Game(#[from] UnknownGame),
-    /// The game is not played with so many seats.
     #[error(transparent)]
     Seats(#[from] Misconfigured),
     #[error("`seed` must be 64 lower-case hex digits")]
@@ -102,7 +94,6 @@ pub enum RefusedOpen {
     Deal,
     #[error(transparent)]
     Clock(#[from] InvalidClock),
-    /// The game does not take the setup.
     #[error(transparent)]
     Setup(#[from] NotOpened),
 }

@@ -43,10 +43,11 @@ impl JournalWriter for RunningMatch {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OtherJournal {
-    #[error("line {number}: {why}")]
+    #[error("line {number}")]
     Line {
         /// Counted from 1.
         number: usize,
+        #[source]
         why: LineDefect,
     },
     #[error("it is the journal of {0}")]
@@ -59,12 +60,10 @@ pub enum OtherJournal {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineDefect {
-    /// It is not that of a seat.
     #[error(transparent)]
     Seat(serde_json::Error),
     #[error("a match has no such seat")]
     NoSuchSeat,
-    /// The match does not repeat it.
     #[error(transparent)]
     Differs(#[from] NotResumed),
 }

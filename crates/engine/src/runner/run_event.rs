@@ -18,7 +18,6 @@ pub struct NoShow {
     /// The index of the bot.
     pub entrant: usize,
     pub seat: Seat,
-    /// The reason.
     pub why: Box<StartFailure>,
 }
 
@@ -26,20 +25,9 @@ pub struct NoShow {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StartFailure {
     #[error("the bot `{name}` does not start ({fault}): `{command}`{}", own_line(.stderr))]
-    Here {
-        name: String,
-        fault: BotFault,
-        /// How it is started.
-        command: String,
-        /// The last lines of its standard error.
-        stderr: Option<String>,
-    },
+    Here { name: String, fault: BotFault, command: String, stderr: Option<String> },
     #[error("the bot `{name}` does not start: {detail}")]
-    OnWorker {
-        name: String,
-        /// The details of its fault.
-        detail: String,
-    },
+    OnWorker { name: String, detail: String },
 }
 
 fn own_line(text: &Option<String>) -> String {

@@ -18,61 +18,64 @@ use crate::sources::UnstartableBot;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunFailure {
-    /// A match needs more file descriptors.
     #[error(transparent)]
     Descriptors(#[from] TooFewDescriptors),
-    /// The runtime of a thread cannot be created.
-    #[error("{0}")]
+    #[error(transparent)]
     NoRuntime(io::Error),
-    #[error("no bot can be started: {0}")]
-    NoLauncher(io::Error),
-    #[error("a thread cannot be started: {0}")]
-    NoThread(io::Error),
-    #[error("cannot create a pipe: {0}")]
-    NoPipe(io::Error),
-    #[error("--pin: cannot get the CPUs of this process: {0}")]
-    NoCpus(io::Error),
-    #[error("--listen {address}: {error}")]
-    NotListening { address: SocketAddr, error: io::Error },
+    #[error("no bot can be started")]
+    NoLauncher(#[source] io::Error),
+    #[error("a thread cannot be started")]
+    NoThread(#[source] io::Error),
+    #[error("cannot create a pipe")]
+    NoPipe(#[source] io::Error),
+    #[error("--pin: cannot get the CPUs of this process")]
+    NoCpus(#[source] io::Error),
+    #[error("--listen {address}")]
+    NotListening {
+        address: SocketAddr,
+        #[source]
+        error: io::Error,
+    },
     #[error("a thread panicked")]
     Panicked,
     #[error("a lane panicked")]
     LanePanicked,
     #[error("the journal's thread panicked")]
     JournalPanicked,
-    #[error("cannot journal the start of {}: {error}", .matches.join(", "))]
-    NotJournaled { matches: Vec<String>, error: io::Error },
+    #[error("cannot journal the start of {}", .matches.join(", "))]
+    NotJournaled {
+        matches: Vec<String>,
+        #[source]
+        error: io::Error,
+    },
     #[error("the schedule confuses the bots of two pairings")]
     ConfusedPairings,
-    /// A match cannot be opened.
     #[error(transparent)]
     NotOpened(#[from] NotOpened),
-    /// A bot of a match of an earlier process cannot join.
     #[error(transparent)]
     NotJoined(#[from] JoinError),
-    /// The command of a bot cannot be run.
     #[error(transparent)]
     Unstartable(#[from] UnstartableBot),
-    /// A bot could not play at all.
     #[error(transparent)]
     NoShow(#[from] NoShow),
-    /// The disk does not keep a record.
     #[error(transparent)]
     NotKept(#[from] NotKept),
-    #[error("the record of {match_id}: {difference}")]
-    InvalidRecord { match_id: String, difference: Difference },
+    #[error("the record of {match_id}")]
+    InvalidRecord {
+        match_id: String,
+        #[source]
+        difference: Difference,
+    },
     #[error("the rules failed in {MOST_RULES_FAILED} matches in a row")]
     RulesFailed,
     #[error("what chooses the moves of a bot could not be reached in {MOST_UNAVAILABLE} matches in a row")]
     Unavailable,
-    /// The rules had to be asked again too often.
     #[error(
         "the rules had to be asked again {MOST_RULES_FAILED} times in a row: processes failed, and others answered (see the log)"
     )]
     RulesRestarted,
     #[error("workers were lost with these sets: {}", .0.join("; "))]
     GivenUp(Vec<String>),
-    /// An error of what receives the events, or plays the matches elsewhere.
     #[error(transparent)]
     Other(Box<dyn Error + Send + Sync>),
 }

@@ -64,11 +64,7 @@ pub enum JoinError {
     #[error("`{0}` does not take part on this ladder")]
     NotAdmitted(String),
     #[error("new versions of `{bot}` today: {most} of {most}; try again tomorrow (UTC)")]
-    TooManyVersions {
-        bot: String,
-        /// The maximum number.
-        most: u32,
-    },
+    TooManyVersions { bot: String, most: u32 },
     #[error("the ladder has too many players")]
     TooManyPlayers,
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use referee_bots::{Launch, Launcher, Process, StderrText};
+use referee_game::Chain;
 use referee_game::erased::Rules;
 use referee_match::Detail;
 use referee_protocol::words::FaultCode;
@@ -33,16 +34,10 @@ pub struct StartCheck {
 /// Why a bot cannot play.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CannotPlay {
-    /// It does not start, or plays other games.
     #[error("{0}")]
     Unfit(Detail),
-    /// It commits a fault before it has sent a valid `hello`.
     #[error("{code}: {detail}")]
-    Fault {
-        code: FaultCode,
-        /// What happened.
-        detail: Detail,
-    },
+    Fault { code: FaultCode, detail: Detail },
 }
 
 /// A started bot whose `hello` has not arrived.
@@ -86,7 +81,7 @@ pub async fn check_starts(
                     pending.insert(session, PendingBot { entrant, process });
                 }
                 Err(error) => {
-                    let why = CannotPlay::Unfit(Detail::NotStarted { error: error.to_string() });
+                    let why = CannotPlay::Unfit(Detail::NotStarted { error: Chain(&error).to_string() });
                     checks.push(StartCheck { entrant, hello: Err(why), stderr: String::new() });
                 }
             }

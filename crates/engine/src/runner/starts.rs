@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use referee_bots::{Launcher, StartError, Starter};
+use referee_game::Chain;
 use referee_match::Detail;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
@@ -67,7 +68,7 @@ impl Starts {
             let mut result = start(&launcher, &source, cpu, &lane.orders).await;
             for &delay in delays {
                 let Err(error) = &result else { break };
-                tracing::debug!(%source, %error, "not started; to be retried");
+                tracing::debug!(%source, error = %Chain(error), "not started; to be retried");
                 if tokio::time::timeout(delay, is_over.wait_for(|&is_over| is_over)).await.is_ok() {
                     break;
                 }
@@ -93,7 +94,7 @@ impl Starts {
                     if !matches!(error, StartError::Exhausted { .. }) {
                         self.cannot_start.insert(spec);
                     }
-                    Err(BotFault::no_start(Detail::NotStarted { error: error.to_string() }))
+                    Err(BotFault::no_start(Detail::NotStarted { error: Chain(&error).to_string() }))
                 }
             };
             return Some((lane, LaneOrder::BotArrived(key, come)));

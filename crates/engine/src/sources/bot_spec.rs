@@ -26,11 +26,10 @@ pub fn check_programs(entrants: &[BotSpec]) -> Result<(), UnstartableBot> {
 
 /// A bot whose command cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the bot `{name}` cannot be started: {defect}")]
+#[error("the bot `{name}` cannot be started")]
 pub struct UnstartableBot {
-    /// Its label.
     pub name: String,
-    /// What is wrong with its command.
+    #[source]
     pub defect: CommandDefect,
 }
 

@@ -57,16 +57,10 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
 /// Why a text names no source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSource {
-    /// It is no command line.
     #[error(transparent)]
     Command(#[from] InvalidCommand),
-    /// The name after `tcp:` is invalid.
     #[error("`{text}`: {error}")]
-    Name {
-        text: String,
-        /// What is wrong with the name.
-        error: NameError,
-    },
+    Name { text: String, error: NameError },
 }
 
 /// Parses a source: a command line, or `tcp:NAME` for a bot that connects.

@@ -37,7 +37,6 @@ pub enum RulesWait {
 /// Why a game cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOpened {
-    /// The options, the seating or the view are invalid.
     #[error(transparent)]
     Misconfigured(#[from] Misconfigured),
     #[error(transparent)]

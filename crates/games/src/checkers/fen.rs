@@ -81,17 +81,14 @@ impl<'de> Deserialize<'de> for Board {
 pub enum BadFen {
     #[error("a FEN has three parts like B:W31,K32:B1,2: the side to move, then the pieces of each colour")]
     Parts,
-    /// A part does not begin with a colour, or the first part is longer than a colour.
     #[error("in the FEN `{0}` is no colour: B is Black, W is White")]
     Colour(String),
     #[error("the FEN lists the pieces of {0} twice: one list is of W, one of B, empty if there are none")]
     OneColour(Colour),
-    /// A piece is not a valid square.
     #[error(
         "in the FEN `{0}` is no piece: a man is the number of its square, 1 to 32, a king has a K before it"
     )]
     Piece(String),
-    /// A square does not exist.
     #[error(
         "the FEN names square {0}, but this board has squares 1 to 32: it seems to be a position on another board, such \
          as that of 10x10 draughts"

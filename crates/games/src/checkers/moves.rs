@@ -124,12 +124,10 @@ impl fmt::Debug for Move {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadMove {
-    /// It does not follow the grammar.
     #[error(
         "a move is a step like 11-15 or a capture with every square it visits like 15x24x31, squares 1 to 32"
     )]
     Form,
-    /// No piece can move between these squares like this.
     #[error(
         "a step goes to a diagonally adjacent square, each jump of a capture two squares along a diagonal"
     )]

@@ -93,7 +93,6 @@ impl fmt::Display for Move {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadMove {
-    /// It does not follow the grammar.
     #[error(
         "a move is like one of these, with single spaces: place b3 E, rotate b3 SE, capture c3 b3, claim"
     )]
@@ -102,7 +101,6 @@ pub enum BadMove {
     Field,
     #[error("a direction is one of N, NE, E, SE, S, SW, W, NW")]
     Direction,
-    /// No stone on the first field can point at the second.
     #[error("a capture goes to the next field in one of the eight directions, or straight across the centre")]
     Reach,
 }

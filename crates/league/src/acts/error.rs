@@ -44,11 +44,6 @@ impl Refusal {
 }
 
 impl ActError {
-    /// Whether the state of the league does not allow the act; otherwise the database cannot be used.
-    pub fn is_usage(&self) -> bool {
-        !matches!(self, ActError::Store(_))
-    }
-
     pub fn unknown_token() -> ActError {
         Refusal::NotOwner
             .because("no owner has this token: is it complete, and was it replaced by a new one?")

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use referee_files::Folder;
+use referee_game::Chain;
 
 use super::*;
 use crate::{LeagueOwner, OrganiserAct, OwnerState};
@@ -40,13 +41,13 @@ fn joined(league: &mut League, owner: &str) -> OwnerCredential {
 fn submit(league: &mut League, owner: &str, now: u64) -> Result<u32, String> {
     let by = joined(league, owner);
     let submitted = league.submit(&by, "00", 1, QUOTA, at(now), |_| Ok(()));
-    submitted.map_err(|error| error.to_string())
+    submitted.map_err(|error| Chain(&error).to_string())
 }
 
 fn named(league: &mut League, id: u32, name: &str) -> Result<u32, String> {
     league.begin_submission(id, at(1)).unwrap();
     let bot = SubmittedBot { name, command: "./bot", language: None };
-    league.name_submission(id, bot, QUOTA).map_err(|error| error.to_string())
+    league.name_submission(id, bot, QUOTA).map_err(|error| Chain(&error).to_string())
 }
 
 fn play(league: &mut League, owner: &str, name: &str) -> u32 {
@@ -120,9 +121,9 @@ fn only_what_waits_is_approved_or_rejected() {
     let mut league = league(folder.path());
     let id = submit(&mut league, "ada", 0).unwrap();
     let approve = |league: &mut League, id| league.act("root", OrganiserAct::ApproveSubmission(id), at(4));
-    let error = approve(&mut league, id).unwrap_err().to_string();
+    let error = Chain(&approve(&mut league, id).unwrap_err()).to_string();
     assert_eq!(error, "submission 1 is received; only one that waits for approval can be decided");
-    assert!(approve(&mut league, 7).unwrap_err().to_string().contains("no submission 7"));
+    assert!(Chain(&approve(&mut league, 7).unwrap_err()).to_string().contains("no submission 7"));
     named(&mut league, id, "mouse").unwrap();
     league.check_submission(id, "01", "built\n", at(2)).unwrap();
     league.pass_submission(id, &BTreeSet::new(), false, "passed\n", at(3)).unwrap();
@@ -147,7 +148,10 @@ fn the_name_of_a_waiting_submission_is_taken_and_counts_as_a_bot() {
         let id = league.submit(&by, "00", 1, quota, at(0), |_| Ok(())).unwrap();
         league.begin_submission(id, at(1)).unwrap();
         let bot = SubmittedBot { name, command: "./bot", language: None };
-        league.name_submission(id, bot, quota).map(|version| (id, version)).map_err(|error| error.to_string())
+        league
+            .name_submission(id, bot, quota)
+            .map(|version| (id, version))
+            .map_err(|error| Chain(&error).to_string())
     };
     let (id, _) = submitted(&mut league, "mouse").unwrap();
     assert_eq!(league.own_names("ada").unwrap(), ["mouse".to_owned()].into());

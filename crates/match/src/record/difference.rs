@@ -1,7 +1,9 @@
 //! What `verify` finds.
 
+use std::error::Error;
 use std::fmt;
 
+use referee_game::Chain;
 use referee_game::erased::{NotOpened, RulesFailed};
 use serde::{Serialize, Serializer};
 
@@ -29,11 +31,10 @@ pub struct Difference {
 /// What differs between a record and its replay. Lines are shortened.
 #[derive(Debug, thiserror::Error)]
 pub enum DifferenceKind {
-    /// A line of the record cannot be read.
     #[error(transparent)]
     Line(#[from] BadLine),
-    #[error("no line of a record: {0}")]
-    NotALine(BadLine),
+    #[error("no line of a record")]
+    NotALine(#[source] BadLine),
     #[error("a line of a record has at most {MOST_BYTES} bytes")]
     LongLine,
     #[error("a record has at most {MOST_LINES} lines")]
@@ -52,32 +53,22 @@ pub enum DifferenceKind {
     OtherSeed,
     #[error("deal or nonces in the seal are not those of the match")]
     OtherReveal,
-    /// The match cannot be opened.
     #[error(transparent)]
     NotReplayed(#[from] NotReplayed),
-    /// The first line is not that of its contents.
     #[error("line 1 has other fields than a set-up: {0}")]
     HeaderFields(String),
     #[error("missing: {0}")]
     MissingLine(String),
     #[error("the record has no result")]
     NoResult,
-    /// The line `bots` is of another match.
     #[error("`bots` has other seats than the match")]
     OtherSeats,
     #[error("recorded {recorded}, but the rules give {given}")]
-    OtherLine {
-        /// The line of the record.
-        recorded: String,
-        /// The line of the replayed match.
-        given: String,
-    },
+    OtherLine { recorded: String, given: String },
     #[error("this cannot happen here: {0}")]
     Impossible(String),
-    /// The rules failed, and did not in the match.
     #[error(transparent)]
     RulesFailed(#[from] RulesFailed),
-    /// The rules did not open the match again.
     #[error(transparent)]
     NotReopened(NotOpened),
 }
@@ -97,7 +88,7 @@ impl Difference {
 }
 
 fn as_text<S: Serializer>(what: &DifferenceKind, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(what)
+    serializer.collect_str(&Chain(what))
 }
 
 impl fmt::Display for Difference {
@@ -109,8 +100,12 @@ impl fmt::Display for Difference {
         if let Some(turn) = self.turn {
             write!(f, ", turn {turn}")?;
         }
-        write!(f, ": {}", self.what)
+        Ok(())
     }
 }
 
-impl std::error::Error for Difference {}
+impl Error for Difference {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.what)
+    }
+}

@@ -240,17 +240,14 @@ struct LineFields<'a> {
 pub enum BadLine {
     #[error("not a JSON object")]
     NotAnObject,
-    /// It is not UTF-8.
     #[error(transparent)]
     Encoding(#[from] Utf8Error),
-    /// It, or the value of a field, is no JSON of the right form.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     #[error("it is of type `{0}`")]
     OtherType(String),
-    /// The first line is none of a record.
-    #[error("a record begins with a line of type `record`: {0}")]
-    NoHeader(Box<BadLine>),
+    #[error("a record begins with a line of type `record`")]
+    NoHeader(#[source] Box<BadLine>),
     #[error("record format {0}; this program reads {known}", known = Header::FORMAT)]
     Format(u32),
     #[error("missing field `{0}`")]

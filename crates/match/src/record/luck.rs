@@ -72,14 +72,12 @@ impl MatchLuck {
 /// Why the luck of a match is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum NoLuck {
-    /// The record is not valid.
     #[error(transparent)]
     Difference(#[from] Difference),
     #[error("{0} has no chance: there is no luck to take out of its results")]
     NoChance(&'static str),
     #[error("random playouts of {0} have no result: its moves are not listed, or it does not end")]
     NoPlayouts(&'static str),
-    /// What says the values of positions has failed.
     #[error("{0}")]
     NoValue(String),
 }

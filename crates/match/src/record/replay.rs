@@ -259,23 +259,14 @@ fn abort_reason(happened: &[u8]) -> Option<AbortReason> {
 /// Why a match cannot be opened for replay.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReplayed {
-    /// A time of the first line does not fit.
     #[error("times stay below 2^53 ms")]
     HugeTime,
-    /// A limit of the first line does not fit.
     #[error("a limit is larger than any that this program replays")]
     HugeLimit,
     #[error("rules version {recorded} of {game}; this program knows {known}")]
-    OtherVersion {
-        /// The version of the record.
-        recorded: u32,
-        game: String,
-        /// The version of this program.
-        known: u32,
-    },
+    OtherVersion { recorded: u32, game: String, known: u32 },
     #[error("the seats are not a seating of {game}")]
     OtherSeating { game: String },
-    /// The first line does not have all options.
     #[error("the options are not complete: {complete}")]
     IncompleteOptions {
         /// All options, as JSON.
@@ -283,7 +274,6 @@ pub enum NotReplayed {
     },
     #[error(transparent)]
     OtherRules(#[from] OtherRules),
-    /// The rules cannot open it.
     #[error(transparent)]
     NotOpened(#[from] NotOpened),
 }
@@ -354,7 +344,6 @@ pub enum OtherRules {
     NotDisguised(#[from] NotDisguised),
     #[error("the rules of {game} have other files than those of the record: {}", .files.join(", "))]
     OtherFiles {
-        /// The id of the game.
         game: String,
         /// The names of files that differ, or that only one of them has.
         files: Vec<String>,

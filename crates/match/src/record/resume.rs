@@ -20,14 +20,12 @@ pub struct Resume {
 /// Why a match cannot be continued from its record.
 #[derive(Debug, thiserror::Error)]
 pub enum NotResumed {
-    /// A line is no line of a record.
     #[error(transparent)]
     Line(#[from] BadLine),
     #[error("a seat has no bot")]
     SeatWithoutBot,
     #[error("the match has another seed")]
     OtherSeed,
-    /// The rules do not open it.
     #[error(transparent)]
     NotOpened(#[from] NotReplayed),
     #[error("recorded {recorded}, but the rules give {given}")]

@@ -30,7 +30,7 @@ use referee_game::erased::{NotOpened, Rules, RulesFailed, RulesWait, Table};
 use referee_game::excerpt::excerpt;
 use referee_game::notation::{MatchTags, NotWritable, Sheet, SheetDraw};
 use referee_game::seat::{MAX_SEATS, Seating, Viewer};
-use referee_game::{Turn, counted};
+use referee_game::{Chain, Turn, counted};
 
 /// The maximum number of requests that are repeated.
 const MOST_REPEATED: usize = 500;
@@ -288,7 +288,9 @@ impl RandomMatches<'_> {
                 let form = notation.name();
                 match notation.write(sheet, &mut text) {
                     Err(NotWritable::RulesFailed(failed)) => return Err(witness.failure(failed)),
-                    Err(what) => return Err(StepFailure::NotWritten { form, what: what.to_string() }),
+                    Err(what) => {
+                        return Err(StepFailure::NotWritten { form, what: Chain(&what).to_string() });
+                    }
                     Ok(()) if text.trim().is_empty() => {
                         return Err(StepFailure::NotWritten { form, what: "`text` is empty".to_owned() });
                     }
@@ -342,7 +344,7 @@ pub fn check(
 ) -> Option<GameFigures> {
     let mut step = |name, section, result: Result<String, StepFailure>| {
         let ok = result.is_ok();
-        let what = result.unwrap_or_else(|failure| failure.to_string());
+        let what = result.unwrap_or_else(|failure| Chain(&failure).to_string());
         on_step(&GameStep { name, ok, what, section });
         ok.then_some(())
     };

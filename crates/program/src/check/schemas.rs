@@ -31,9 +31,10 @@ pub(super) struct Differs {
 
 /// A schema is not valid.
 #[derive(Debug, thiserror::Error)]
-#[error("the schema of `{part}`: {error}")]
+#[error("the schema of `{part}`")]
 pub(super) struct InvalidSchema {
     part: &'static str,
+    #[source]
     error: Box<ValidationError<'static>>,
 }
 

@@ -21,11 +21,9 @@ const FOLLOWED: usize = 3;
 #[error("{viewer} sees {part} {one} after {} and {other} after {}, although its events are the same", after[0], after[1])]
 pub(super) struct Leaks {
     viewer: String,
-    /// What differs.
     part: &'static str,
     one: String,
     other: String,
-    /// What was drawn or played.
     after: [String; 2],
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hdrhistogram::Histogram;
 use referee_bots::sandbox::{Layer, Mode, Sandbox};
 use referee_files::{read_regular, unsealed};
-use referee_game::Seat;
+use referee_game::{Chain, Seat};
 use referee_match::record::{AnswerTime, Difference, DifferenceKind, times};
 use referee_protocol::referee::Clock;
 use referee_results::Roster;
@@ -140,7 +140,7 @@ struct TimeCounts {
 /// Why the times of a record cannot be counted.
 #[derive(Debug, thiserror::Error)]
 enum InvalidRecord {
-    #[error("{0}")]
+    #[error(transparent)]
     Differs(Difference),
     #[error("{}", DifferenceKind::CutOff)]
     CutOff,
@@ -246,8 +246,9 @@ impl TimeCounts {
             self.unread += 1;
             return Ok(());
         };
-        let invalid =
-            |what| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {what}", path.display()));
+        let invalid = |what| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{}: {}", path.display(), Chain(&what)))
+        };
         self.add(&record, recorded, is_sealed).map_err(invalid)
     }
 

@@ -107,10 +107,8 @@ pub enum ClockError {
     Unknown(String),
     #[error("`{0}` is given twice")]
     Twice(String),
-    /// A part is no time.
     #[error(transparent)]
     Time(#[from] TimeError),
-    /// No match can have it.
     #[error(transparent)]
     Invalid(#[from] InvalidClock),
 }

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "f64")]
 pub struct Dollars(pub f64);
 
-/// A text or number that is no sum of money.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{0}` is not a number of US dollars from 0 to 1000000000, such as 5.00")]
 pub struct NoDollars(String);

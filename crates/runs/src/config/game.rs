@@ -20,20 +20,13 @@ pub struct KnownGames {
 #[non_exhaustive]
 pub enum GameError {
     #[error("{0}; or the directory of a game that is a program, such as ./{id}", id = .0.id)]
-    Unknown(#[from] UnknownGame),
+    Unknown(UnknownGame),
     #[error("{}: there is no {MANIFEST}, which the directory of a game has", .0.display())]
     NoManifest(PathBuf),
-    /// The game cannot be used.
     #[error(transparent)]
     Bad(#[from] BadGame),
     #[error("{}: id: `{id}` is {owner}; choose another", file.display(), owner = owner(*is_program))]
-    Taken {
-        /// Its manifest.
-        file: PathBuf,
-        id: &'static str,
-        /// Whether the other one is a program, too.
-        is_program: bool,
-    },
+    Taken { file: PathBuf, id: &'static str, is_program: bool },
 }
 
 fn owner(is_program: bool) -> &'static str {
@@ -64,7 +57,7 @@ impl KnownGames {
         let directory = base.join(game);
         // No id has a slash.
         let is_path = game.contains('/') || (self.catalog.find(game).is_err() && is_game(&directory));
-        if is_path { self.add(&directory) } else { Ok(self.catalog.find(game)?) }
+        if is_path { self.add(&directory) } else { self.catalog.find(game).map_err(GameError::Unknown) }
     }
 
     /// Adds a game that was kept with a run. Returns whether no other one has its id.

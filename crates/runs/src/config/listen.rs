@@ -38,7 +38,6 @@ pub struct ListenSettings {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListenError {
-    /// A bot connects, but there is no address.
     #[error(
         "the bot `tcp:{0}` connects by itself: add an address, e.g. [listen] with address = \"127.0.0.1:4700\""
     )]
@@ -49,17 +48,16 @@ pub enum ListenError {
     NoToken(String),
     #[error("duplicate token for `{0}`")]
     TokenTwice(String),
-    #[error("listen.token_file {}: {why}", path.display())]
+    #[error("listen.token_file {}", path.display())]
     TokenFile {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        #[source]
         why: TokenFileError,
     },
-    #[error("listen.tls_cert, listen.tls_key: {0}")]
-    Certificate(BadCertificate),
-    #[error("the new certificate: {0}")]
-    SelfSigned(BadCertificate),
+    #[error("listen.tls_cert, listen.tls_key")]
+    Certificate(#[source] BadCertificate),
+    #[error("the new certificate")]
+    SelfSigned(#[source] BadCertificate),
 }
 
 /// The listener for these bots; `None` if none of them connects.
@@ -128,10 +126,8 @@ fn all_tokens(
 pub enum TokenError {
     #[error("a token is given as NAME=TOKEN")]
     Form,
-    /// Its name is not valid.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// There is a name only.
     #[error("the token of `{0}` is empty")]
     Empty(String),
 }
@@ -140,13 +136,13 @@ pub enum TokenError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenFileError {
-    /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    #[error("line {line}: {why}")]
+    #[error("line {line}")]
     Line {
         /// Counted from 1.
         line: usize,
+        #[source]
         why: TokenError,
     },
 }

@@ -13,12 +13,7 @@ pub enum RunNotice {
     #[error("note: bots run without a sandbox: {} (`--sandbox none` hides this note)", one_line(.0))]
     NoSandbox(Unavailable),
     #[error("warning: without tokens, anyone who can reach {address} can play as `{name}`")]
-    NoTokens {
-        /// Where they connect.
-        address: SocketAddr,
-        /// One of the bots.
-        name: String,
-    },
+    NoTokens { address: SocketAddr, name: String },
     #[error("openings: {0}")]
     LeftOut(LeftOut),
 }

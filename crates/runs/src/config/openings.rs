@@ -58,19 +58,18 @@ pub struct OpeningBook {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpeningsError {
-    /// The options of the game are not valid.
     #[error(transparent)]
     Options(WithSuggestion),
-    #[error("opening_plies = {plies}: {why}")]
+    #[error("opening_plies = {plies}")]
     Random {
-        /// The number of moves.
         plies: u32,
+        #[source]
         why: NoOpening,
     },
-    #[error("openings {}: {why}", path.display())]
+    #[error("openings {}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
+        #[source]
         why: OpeningFileError,
     },
     #[error("openings:{flaws}{}", if *.is_cut { "" } else {
@@ -87,7 +86,6 @@ pub enum OpeningsError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpeningFileError {
-    /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
     #[error("{0} has no openings")]
@@ -97,26 +95,9 @@ pub enum OpeningFileError {
     )]
     Disguised,
     #[error("opening files of {game} have the extension {}", .endings.join(" or "))]
-    Extension {
-        /// The id of the game.
-        game: &'static str,
-        /// The extensions that there are.
-        endings: Vec<String>,
-    },
+    Extension { game: &'static str, endings: Vec<String> },
     #[error("its openings set `{0}` themselves: omit options.{0}")]
     SetsOption(String),
-}
-
-impl OpeningFileError {
-    /// Whether the settings are wrong, not the machine.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            OpeningFileError::Unreadable(error) => {
-                matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge)
-            }
-            _ => true,
-        }
-    }
 }
 
 /// What is wrong with openings of a file, a line for each.

@@ -31,13 +31,6 @@ pub struct SandboxConfig {
 #[error("{}", as_configured(.0))]
 pub struct SandboxError(pub Unavailable);
 
-impl SandboxError {
-    /// Whether the settings are wrong, not the machine.
-    pub fn is_usage(&self) -> bool {
-        matches!(self.0, Unavailable::Limit(_))
-    }
-}
-
 fn as_configured(why: &Unavailable) -> String {
     match why {
         Unavailable::Limit(what) => format!("sandbox.limits: {what}"),
@@ -88,23 +81,18 @@ pub fn change_commands<T>(bots: &mut [Arc<dyn Source>], change: impl FnOnce(Vec<
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FilesError {
-    #[error("{}: {why}", path.display())]
-    Unreadable { path: PathBuf, why: io::Error },
-    #[error("files: {} contains {}: give the bot a directory of its own", files.display(), own.display())]
-    Contains {
-        /// The directory.
-        files: PathBuf,
-        own: PathBuf,
+    #[error("{}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        why: io::Error,
     },
+    #[error("files: {} contains {}: give the bot a directory of its own", files.display(), own.display())]
+    Contains { files: PathBuf, own: PathBuf },
     #[error("command: `{0}` is in `files`: give its path relative to the working directory")]
     Absolute(String),
     #[error("directory: {} is not in `files`, {}", directory.display(), files.display())]
-    Outside {
-        /// Its working directory.
-        directory: PathBuf,
-        /// The directory of its files.
-        files: PathBuf,
-    },
+    Outside { directory: PathBuf, files: PathBuf },
 }
 
 /// Checks the directory of a bot's files, which the bot sees as a whole: not with these.

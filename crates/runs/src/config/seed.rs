@@ -12,10 +12,9 @@ use referee_game::hex;
 pub enum SeedError {
     #[error("a seed has 64 lower-case hex digits, but this has {0} characters")]
     Form(usize),
-    /// Its file cannot be read.
     #[error(transparent)]
     File(#[from] std::io::Error),
-    #[error("the operating system provides no seed: {0}")]
+    #[error("the operating system provides no seed")]
     Random(#[from] getrandom::Error),
 }
 

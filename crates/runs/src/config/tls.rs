@@ -22,10 +22,8 @@ pub enum CertificateFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unpaired {
-    /// There is a certificate only.
     #[error("tls_cert needs tls_key")]
     NoKey,
-    /// There is a key only.
     #[error("tls_key needs tls_cert")]
     NoChain,
 }

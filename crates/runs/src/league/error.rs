@@ -1,5 +1,6 @@
 //! What does not fit a ladder.
 
+use referee_game::Chain;
 use referee_league::LadderError;
 use referee_match::record::Difference;
 use referee_store::StoreError;
@@ -40,5 +41,5 @@ pub enum NotOfLadder {
 }
 
 fn list(differences: &[Difference]) -> String {
-    differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    differences.iter().map(|difference| Chain(difference).to_string()).collect::<Vec<_>>().join("; ")
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
+use referee_game::Chain;
 use referee_protocol::limits;
 use serde::Deserialize;
 
@@ -55,25 +56,27 @@ pub struct WrongLength {
 pub struct UnreadableNotices(pub Vec<NoticeError>);
 
 fn list(problems: &[NoticeError]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    problems.iter().map(|problem| Chain(problem).to_string()).collect::<Vec<_>>().join("; ")
 }
 
 /// Why a text is not shown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoticeError {
-    #[error("[pages] announcements: {}: {why}", folder.display())]
+    #[error("[pages] announcements: {}", folder.display())]
     Folder {
         /// The directory.
         folder: PathBuf,
+        #[source]
         why: io::Error,
     },
     #[error("[pages] announcements: there are {0}, and the newest {ANNOUNCEMENTS} are shown")]
     TooMany(usize),
-    #[error("[pages] {}: {why}", path.display())]
+    #[error("[pages] {}", path.display())]
     Text {
         /// Its file.
         path: PathBuf,
+        #[source]
         why: UnreadableText,
     },
 }
@@ -133,7 +136,7 @@ impl NoticeFiles {
             let (notices, of_files) = self.read(&seen);
             if read.0 != seen {
                 problems.extend(of_files);
-                problems.iter().for_each(|problem| tracing::warn!("{problem}"));
+                problems.iter().for_each(|problem| tracing::warn!("{}", Chain(problem)));
             }
             *read = (seen, Arc::new(notices));
         }

@@ -4,8 +4,8 @@ use std::io;
 
 use referee_engine::runner::{DueSet, OtherJournal, ResumedMatch};
 use referee_files::RunningMatches;
-use referee_game::Viewer;
 use referee_game::chance::Seed;
+use referee_game::{Chain, Viewer};
 use referee_league::League;
 use referee_store::{Leases, StoreError, parse_match_id};
 use referee_workers::JobBots;
@@ -58,7 +58,7 @@ pub(super) fn resume(
             Ok(None) => running.remove(&id)?,
             Err(why) => {
                 let kept = running.set_aside(&id)?;
-                tracing::warn!("{ladder}: {id} is cut off: its journal, kept as {kept}: {why}");
+                tracing::warn!("{ladder}: {id} is cut off: its journal, kept as {kept}: {}", Chain(&why));
             }
         }
     }

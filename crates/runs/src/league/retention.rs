@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use referee_files::{Folder, PackRange, RecordFolder, StoredRecord};
+use referee_game::Chain;
 use referee_league::{League, LeagueMatch};
 use referee_match::record::{PublicRecord, PublishedInfo, digest, private_digests, public};
 use referee_store::{StoreError, utc};
@@ -203,7 +204,7 @@ impl Retention {
                 Some(StoredRecord { bytes: record, written_at: whole.written_at })
             }
             Err(difference) => {
-                tracing::warn!("{name}: its private lines are not erased: {difference}");
+                tracing::warn!("{name}: its private lines are not erased: {}", Chain(&difference));
                 None
             }
         }

@@ -46,8 +46,12 @@ pub enum SendCommandError {
 /// Why a pack was not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    #[error("{program}: {error}")]
-    NotStarted { program: String, error: io::Error },
+    #[error("{program}")]
+    NotStarted {
+        program: String,
+        #[source]
+        error: io::Error,
+    },
     /// It could not be waited for.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -204,6 +208,8 @@ impl Drop for Sending {
 
 #[cfg(test)]
 mod tests {
+    use referee_game::Chain;
+
     use super::*;
 
     fn command(argv: &[&str]) -> Result<SendCommand, SendCommandError> {
@@ -238,10 +244,10 @@ mod tests {
         copy.run(&pack, name, place.path(), &mut pace).unwrap();
         assert_eq!(std::fs::read(place.path().join("there-short-matches-1-1000.zip")).unwrap(), b"records");
         let fails = command(&["sh", "-c", "echo no space >&2; exit 3", "sh", "{file}"]).unwrap();
-        let error = fails.run(&pack, name, place.path(), &mut pace).unwrap_err().to_string();
+        let error = Chain(&fails.run(&pack, name, place.path(), &mut pace).unwrap_err()).to_string();
         assert_eq!(error, "sh: exit code 3: no space");
         let missing = command(&["./no-such-program", "{file}"]).unwrap();
-        let error = missing.run(&pack, name, place.path(), &mut pace).unwrap_err().to_string();
+        let error = Chain(&missing.run(&pack, name, place.path(), &mut pace).unwrap_err()).to_string();
         assert!(error.starts_with("./no-such-program: "), "{error}");
         // It ends with the server.
         let long = command(&["sleep", "1000", "{file}"]).unwrap();

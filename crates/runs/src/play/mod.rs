@@ -134,22 +134,12 @@ pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<
 /// Why a number of bots has no seating.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SeatingError {
-    /// The game is not played with so many seats.
     #[error(transparent)]
     Seats(#[from] Misconfigured),
     #[error("{seats} seats in {sides} sides need {} bots", or([.sides, .seats]))]
-    OtherSeats {
-        /// The number of seats.
-        seats: usize,
-        /// The number of sides.
-        sides: usize,
-    },
+    OtherSeats { seats: usize, sides: usize },
     #[error("{game} needs {} bots", or(.bots))]
-    OtherGame {
-        game: &'static str,
-        /// The numbers of bots with which it can be played.
-        bots: BTreeSet<usize>,
-    },
+    OtherGame { game: &'static str, bots: BTreeSet<usize> },
 }
 
 /// `2 or 4`.
@@ -179,9 +169,7 @@ pub fn check_fresh<'a>(
      happen in the second, and the referee cannot restart `{bot}`"
 )]
 pub struct NotRestartable {
-    /// The id of the game.
     pub game: &'static str,
-    /// The source of the bot.
     pub bot: String,
 }
 
@@ -189,14 +177,9 @@ pub struct NotRestartable {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPlay {
     #[error("--mirror: {0}; --trust-bots overrides this check")]
-    NotRestartable(#[from] NotRestartable),
+    NotRestartable(NotRestartable),
     #[error("-n {matches}: --mirror needs a multiple of {size}, the number of matches of a set")]
-    IncompleteSet {
-        /// The number of matches.
-        matches: u32,
-        /// The number of matches of a set.
-        size: u32,
-    },
+    IncompleteSet { matches: u32, size: u32 },
 }
 
 /// An event of a run.
@@ -308,7 +291,8 @@ impl Play {
     pub fn check(&self) -> Result<(), InvalidPlay> {
         let Some(mirror) = self.mirror else { return Ok(()) };
         if self.needs_fresh_bots() {
-            check_fresh(self.runner.rules, self.runner.bots.iter().map(|entrant| &entrant.source))?;
+            let sources = self.runner.bots.iter().map(|entrant| &entrant.source);
+            check_fresh(self.runner.rules, sources).map_err(InvalidPlay::NotRestartable)?;
         }
         let size = mirror.size(self.runner.bots.len()) as u32;
         if !self.matches.is_multiple_of(size) {

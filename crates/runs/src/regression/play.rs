@@ -8,7 +8,7 @@ use referee_engine::runner::{
     EndedMatch, Halt, MatchRunner, Openings, PlanScheduler, RunEnd, RunEvent, RunFailure,
 };
 use referee_engine::sources::check_programs;
-use referee_game::{Catalog, counted};
+use referee_game::{Catalog, Chain, counted};
 use referee_match::InfoTotals;
 use referee_report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use referee_results::FirstFaults;
@@ -187,7 +187,7 @@ impl PreparedRegression {
             _ if setup.same_version => RegressionOutcome::SameVersion,
             // An error after the verdict does not change it.
             (Some(verdict), RunEnd { why: None, .. }, _) => RegressionOutcome::Judged(verdict),
-            (_, RunEnd { why: Some(why), .. }, _) => RegressionOutcome::CouldNotRun(why.to_string()),
+            (_, RunEnd { why: Some(why), .. }, _) => RegressionOutcome::CouldNotRun(Chain(&why).to_string()),
             (None, _, Some(time)) if is_out_of_time.get() => RegressionOutcome::Undecided(format!(
                 "the time is over (--max-time {1}, {0})",
                 counted(running.regression.tally().sets, "set", "sets"),

@@ -40,10 +40,10 @@ struct RestLine {
 
 /// Why a results file cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {why}", path.display())]
+#[error("{}", path.display())]
 pub struct BadResults {
-    /// The file.
     pub path: PathBuf,
+    #[source]
     pub why: ResultsDefect,
 }
 
@@ -51,10 +51,8 @@ pub struct BadResults {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsDefect {
-    /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    /// It cannot be written.
     #[error(transparent)]
     NotWritten(io::Error),
     #[error("another run is writing to it")]
@@ -63,28 +61,15 @@ pub enum ResultsDefect {
     NoResults,
     #[error("it has format {0}, but this version reads format {own}", own = RegressionSetup::FORMAT)]
     Format(u32),
-    #[error("line {number}: {error}")]
+    #[error("line {number}")]
     Line {
         /// Counted from 1.
         number: usize,
-        /// What is wrong with it.
+        #[source]
         error: serde_json::Error,
     },
     #[error("duplicate set {0}")]
     Twice(u32),
-}
-
-impl BadResults {
-    /// Whether what was asked for is wrong, not the machine.
-    pub fn is_usage(&self) -> bool {
-        match &self.why {
-            ResultsDefect::Unreadable(error) => {
-                matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge)
-            }
-            ResultsDefect::NotWritten(_) => false,
-            _ => true,
-        }
-    }
 }
 
 /// The contents of a results file.

@@ -211,7 +211,7 @@ impl RegressionSetup {
         let may_differ = [(!has_seed, "seed"), (grows, "max_sets")];
         let but: Vec<&str> = may_differ.into_iter().filter(|&(may, _)| may).map(|(_, name)| name).collect();
         if let Some(other) = self.difference(earlier, &but) {
-            return Err(other.into());
+            return Err(SetupDiffers::Other(other));
         }
         earlier.check_program(rules)?;
         if let Some(what) = self.changed_bot(earlier).filter(|_| !is_accepted) {

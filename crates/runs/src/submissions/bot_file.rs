@@ -45,7 +45,7 @@ pub enum BotFileError {
     #[error("there is no bot.toml at the top of the directory; `referee init bot` writes one")]
     Missing,
     /// It cannot be read.
-    #[error("{0}")]
+    #[error(transparent)]
     Unreadable(std::io::Error),
     /// It is a link that leads out of the directory, or to nothing.
     #[error(transparent)]
@@ -53,12 +53,13 @@ pub enum BotFileError {
     /// It is not TOML with these keys.
     #[error("{0}")]
     Syntax(String),
-    #[error("name: {0}")]
-    Name(referee_game::name::NameError),
-    #[error("{key}: {error}")]
+    #[error("name")]
+    Name(#[source] referee_game::name::NameError),
+    #[error("{key}")]
     CommandLine {
         /// `command` or `build`.
         key: &'static str,
+        #[source]
         error: CommandLineError,
     },
     #[error("language: at most {MOST_LANGUAGE} printable characters")]
@@ -164,10 +165,12 @@ fn leads_out(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use referee_game::Chain;
+
     use super::*;
 
     fn error(text: &str) -> String {
-        BotFile::parse(text).unwrap_err().to_string()
+        Chain(&BotFile::parse(text).unwrap_err()).to_string()
     }
 
     #[test]

@@ -37,8 +37,8 @@ pub enum BuildFailure {
         /// The limit of the archive.
         most_bytes: u64,
     },
-    #[error("what was built is refused: {0}")]
-    Result(ArchiveError),
+    #[error("what was built is refused")]
+    Result(#[source] ArchiveError),
 }
 
 /// A bot that was built.

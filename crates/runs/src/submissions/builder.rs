@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use referee_bots::BuiltinProgram;
+use referee_game::Chain;
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, pack_folder, unpack_stream};
 use serde::{Deserialize, Serialize};
 
@@ -34,15 +35,19 @@ pub(super) struct BuildOrder {
 /// Why there is no result. Its owner reads it in the log.
 #[derive(Debug, thiserror::Error)]
 enum NotBuilt {
-    #[error("`{program}` cannot be started: {error}")]
-    NotStarted { program: String, error: io::Error },
+    #[error("`{program}` cannot be started")]
+    NotStarted {
+        program: String,
+        #[source]
+        error: io::Error,
+    },
     #[error("`{command}` {}", ended(*.status))]
     Ended { command: String, status: ExitStatus },
-    #[error("what was built cannot be packed: {0}")]
-    NotPacked(ArchiveError),
-    #[error("{0}")]
+    #[error("what was built cannot be packed")]
+    NotPacked(#[source] ArchiveError),
+    #[error(transparent)]
     Archive(#[from] ArchiveError),
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] io::Error),
 }
 
@@ -58,7 +63,7 @@ fn run(_: &[OsString], environment: &[OsString]) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
             // It may be closed.
-            let _ = writeln!(io::stderr(), "{why}");
+            let _ = writeln!(io::stderr(), "{}", Chain(&why));
             ExitCode::FAILURE
         }
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use referee_bots::{Command, Launch};
 use referee_check::{Check, StepResult, StepVerdict};
-use referee_game::Catalog;
 use referee_game::erased::Rules;
+use referee_game::{Catalog, Chain};
 use tokio::time::timeout;
 
 use super::SubmissionLog;
@@ -118,7 +118,7 @@ pub(crate) async fn check_as(
     let outcomes = match checked {
         Ok(Ok(outcomes)) => outcomes,
         Ok(Err(why)) => {
-            log.line(format_args!("{what}: {why}"));
+            log.line(format_args!("{what}: {}", Chain(&why)));
             return LadderVerdict::Failed;
         }
         Err(_) => {

@@ -154,7 +154,7 @@ pub enum BadSubmissions {
         /// The largest value.
         most: u64,
     },
-    #[error("[submissions] build: {0}")]
+    #[error("[submissions] build")]
     Build(#[from] InvalidLimit),
 }
 

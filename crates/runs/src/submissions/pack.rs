@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern, PatternError};
+use referee_game::Chain;
 use referee_workers::archive::{ArchiveError, ArchiveLimits, PackedArchive, pack_selected};
 
 use super::{BOT_FILE, BotFile, BotFileError};
@@ -27,19 +28,20 @@ const GLOB: MatchOptions = MatchOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
     /// `bot.toml` is missing or invalid.
-    #[error("bot.toml: {0}")]
+    #[error("bot.toml")]
     BotFile(#[from] BotFileError),
     /// An entry of `files` is no glob.
-    #[error("bot.toml: files: `{pattern}`: {error}")]
+    #[error("bot.toml: files: `{pattern}`")]
     Glob {
         /// The entry.
         pattern: String,
+        #[source]
         error: PatternError,
     },
     /// An entry of `files` names nothing.
     #[error("bot.toml: files: `{0}` matches no file in the directory")]
     NoMatch(String),
-    #[error("{0}: name those of the bot as `files` in bot.toml")]
+    #[error("{}: name those of the bot as `files` in bot.toml", Chain(.0))]
     TooMany(ArchiveError),
     /// A file cannot be packed, or the archive is too large.
     #[error(transparent)]

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
 use referee_files::is_temporary;
+use referee_game::Chain;
 use referee_league::{ActError, League, Submission, SubmissionFiles, SubmissionState, SubmittedBot};
 use referee_store::StoreError;
 use referee_workers::archive::{ArchiveError, ArchiveId, unpack};
@@ -154,7 +155,10 @@ impl SubmissionQueue {
                 Ok(Turn::Worked) => {}
                 Ok(Turn::Resting | Turn::Idle) => sleep(POLL_INTERVAL).await,
                 Err(error) => {
-                    tracing::warn!("submissions wait, because the server cannot work on them: {error}");
+                    tracing::warn!(
+                        "submissions wait, because the server cannot work on them: {}",
+                        Chain(&error)
+                    );
                     seen = None;
                     sleep(REST).await;
                 }
@@ -203,14 +207,17 @@ impl SubmissionQueue {
                 return Err(refusal);
             }
             if attempts.is_none_or(|attempts| attempts < MOST_ATTEMPTS) {
-                tracing::warn!("submission {id} waits, because the server cannot work on it: {refusal}");
+                tracing::warn!(
+                    "submission {id} waits, because the server cannot work on it: {}",
+                    Chain(&refusal)
+                );
                 self.resting.insert(id, Instant::now() + REST);
                 return Ok(Turn::Worked);
             }
             log.line(format_args!("the server could not work on it in {MOST_ATTEMPTS} attempts:"));
         }
-        log.line(&refusal);
-        tracing::info!("submission {id} failed: {refusal}");
+        log.line(Chain(&refusal));
+        tracing::info!("submission {id} failed: {}", Chain(&refusal));
         self.league.fail_submission(id, &log.text(), now)?;
         if let Err(error) = self.files.discard(id) {
             tracing::warn!("submission {id}: its files stay: {error}");

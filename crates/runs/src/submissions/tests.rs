@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use referee_game::Chain;
 use referee_workers::archive::{ArchiveLimits, unpack};
 use tempfile::tempdir;
 
@@ -26,7 +27,7 @@ fn directory(line: &str, files: &[&str]) -> tempfile::TempDir {
 /// The files of the archive.
 fn packed(folder: &Path) -> Result<Vec<String>, String> {
     let mut archive = tempfile::tempfile().unwrap();
-    let packed = pack_bot(folder, LIMITS, &mut archive).map_err(|error| error.to_string())?.archive;
+    let packed = pack_bot(folder, LIMITS, &mut archive).map_err(|error| Chain(&error).to_string())?.archive;
     let to = tempdir().unwrap();
     std::io::Seek::rewind(&mut archive).unwrap();
     unpack(&mut archive, &packed.id, to.path(), LIMITS).unwrap();

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use referee_bots::{Command, CommandDefect, ScriptDefect, StartError};
+use referee_game::Chain;
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -18,18 +19,18 @@ use super::{BotFile, BotFileError, BuildFailure};
 pub enum TrialError {
     /// Its archive is refused.
     #[error(
-        "the archive is refused: {0}; `referee submit DIR` packs and sends a directory with `bot.toml` at its top, and `referee \
-         submit --save FILE DIR` writes the archive"
+        "the archive is refused: {}; `referee submit DIR` packs and sends a directory with `bot.toml` at its top, and `referee \
+         submit --save FILE DIR` writes the archive", Chain(.0)
     )]
     Archive(ArchiveError),
     #[error("the archive is not unpacked within {}, the limit", humantime::format_duration(*.0))]
     UnpackTime(Duration),
-    #[error("bot.toml: build: {0}")]
-    Script(CommandDefect),
+    #[error("bot.toml: build")]
+    Script(#[source] CommandDefect),
     /// `bot.toml` is missing or invalid.
-    #[error("bot.toml: {0}")]
+    #[error("bot.toml")]
     BotFile(#[from] BotFileError),
-    #[error("the build failed: {0}")]
+    #[error("the build failed")]
     Build(#[from] BuildFailure),
     /// The machine cannot do what is needed; that is no defect of the submission.
     #[error(transparent)]
@@ -174,7 +175,7 @@ mod tests {
         let endless = File::open("/dev/zero").unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let late = runtime.block_on(read_in_time(&endless, Duration::from_millis(20), read_all));
-        let late = late.unwrap_err().to_string();
+        let late = Chain(&late.unwrap_err()).to_string();
         assert_eq!(late, "the archive is not unpacked within 20ms, the limit");
         // Matches that take the processors from it do not count.
         let delayed = read_in_time(&endless, Duration::from_millis(20), |mut file| {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use referee_bots::Launch;
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
 use referee_files::is_temporary;
-use referee_game::Catalog;
 use referee_game::erased::Rules;
+use referee_game::{Catalog, Chain};
 use referee_workers::archive::ArchiveId;
 use referee_workers::trial::{BUILT_BYTES, TrialJob, TrialMachine, TrialReply, TrialVerdict};
 
@@ -158,8 +158,8 @@ impl TrialMachine for WorkerTrials {
             Err(
                 why @ (NotPassed::Trial(TrialError::Machine(_) | TrialError::NotStarted(_))
                 | NotPassed::Sandbox(_)),
-            ) => (TrialVerdict::Unable(why.to_string()), Vec::new()),
-            Err(why) => (TrialVerdict::Failed(why.to_string()), Vec::new()),
+            ) => (TrialVerdict::Unable(Chain(&why).to_string()), Vec::new()),
+            Err(why) => (TrialVerdict::Failed(Chain(&why).to_string()), Vec::new()),
         };
         (TrialReply { log: log.text(), verdict }, bytes)
     }

@@ -11,9 +11,9 @@ use crate::tournament::TournamentError;
 use crate::tournament::stored::StoredTournament;
 use referee_engine::runner::{Fixture, Scoring, Wait};
 use referee_files::{unsealed, written_at};
-use referee_game::Catalog;
 use referee_game::SeatSet;
 use referee_game::chance::Seed;
+use referee_game::{Catalog, Chain};
 use referee_match::record::{self, Difference, RecordSummary};
 use referee_match::{InfoTotals, Leg};
 use referee_results::FinishedMatch;
@@ -29,14 +29,7 @@ pub enum NotOfTournament {
     #[error("{}", .0.iter().map(differs).collect::<Vec<_>>().join("; "))]
     Differs(Vec<Difference>),
     #[error("its record has the {what} {is}, not {should}")]
-    Other {
-        /// What differs.
-        what: &'static str,
-        /// As recorded.
-        is: String,
-        /// That of the tournament.
-        should: String,
-    },
+    Other { what: &'static str, is: String, should: String },
     #[error("its record was not played with the seed of the tournament")]
     OtherSeed,
     #[error("its record has {0} seats")]
@@ -48,7 +41,7 @@ pub enum NotOfTournament {
 }
 
 fn differs(difference: &Difference) -> String {
-    format!("its record differs: {difference}")
+    format!("its record differs: {}", Chain(difference))
 }
 
 impl NotOfTournament {

@@ -63,16 +63,13 @@ pub enum RequestedChange {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangeError {
-    /// The tournament could not be played after it.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The schedule does not allow it.
     #[error(transparent)]
     Schedule(#[from] Misconfigured),
-    /// The schedule does not allow the ruling.
     #[error(transparent)]
     Ruling(#[from] RulingError),
-    #[error("results: {0}")]
+    #[error("results")]
     Contradiction(#[from] crate::tournament::Contradiction),
     #[error("--listen: the tournament already listens at {0}")]
     Listens(SocketAddr),
@@ -82,7 +79,6 @@ pub enum ChangeError {
     TokensOfNothing,
     #[error("no entrant can join any more: round {0}, the last one, is paired")]
     TooLate(u32),
-    /// The command line of a bot cannot be read.
     #[error(transparent)]
     Command(#[from] InvalidCommand),
     #[error("`{name}` {}: `{bot}`; --name adds another entrant", if *.has_left {
@@ -90,12 +86,7 @@ pub enum ChangeError {
     } else {
         "is an entrant already"
     })]
-    Taken {
-        name: String,
-        bot: String,
-        /// Whether it has withdrawn.
-        has_left: bool,
-    },
+    Taken { name: String, bot: String, has_left: bool },
     #[error("unknown entrant `{name}`; entrants: {}", entrants.join(", "))]
     NoEntrant { name: String, entrants: Vec<String> },
     #[error("unknown bot `{name}`; bots: {}", bots.join(", "))]
@@ -104,7 +95,7 @@ pub enum ChangeError {
     Team { name: String, bots: Vec<String> },
     #[error("--command: `{0}` has no command line of its own")]
     NoCommand(String),
-    #[error("--clock: {0}")]
+    #[error("--clock")]
     Clock(#[from] ClockError),
     #[error("--absent: round {round} is paired already; the next one is {next}")]
     Paired { round: u32, next: u32 },
@@ -113,35 +104,21 @@ pub enum ChangeError {
     #[error("`{0}` has not withdrawn")]
     NotWithdrawn(String),
     #[error("`{name}` is disqualified: undo ruling {ruling}")]
-    Disqualified {
-        name: String,
-        /// The number of the ruling.
-        ruling: u32,
-    },
+    Disqualified { name: String, ruling: u32 },
     #[error("`{0}` has withdrawn: bring it back first, or disqualify it from matches")]
     OutAlready(String),
-    /// Results on which later pairs depend cannot be annulled.
     #[error(
         "--from-start: those whom it has beaten cannot return to a knockout or a race; it can be disqualified from now on"
     )]
     FromStartOfFinal,
     #[error("`{name}` does not play {id}")]
-    NotOfMatch {
-        name: String,
-        /// The match.
-        id: String,
-    },
+    NotOfMatch { name: String, id: String },
     #[error("there is no match m{0} in the schedule")]
     NoMatch(u32),
     #[error(transparent)]
     NotInForce(#[from] NotInForce),
     #[error("ruling {id}: m{number} has been played again; rule on it instead")]
-    Replayed {
-        /// Its number.
-        id: u32,
-        /// The number of the match.
-        number: u32,
-    },
+    Replayed { id: u32, number: u32 },
     #[error("ruling {0}: a later ruling has renamed it again")]
     RenamedAgain(u32),
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use referee_game::Chain;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::hex;
@@ -69,7 +70,7 @@ impl StoredTournament {
         };
         let (game, place) = (&self.about.game, self.config.resolve(Path::new(&self.config.game)));
         let what = match referee_program::load(&place, self.games.launch()) {
-            Err(why) => why.to_string(),
+            Err(why) => Chain(&why).to_string(),
             Ok(rules) => match check_program(rules, Some(&**program)) {
                 Ok(()) => return,
                 Err(OtherRules::OtherFiles { files, .. }) => {
@@ -193,7 +194,7 @@ fn find_game(
         }
     }
     let rules = config.find_game(games)?;
-    check_program(rules, about.program.as_deref())?;
+    check_program(rules, about.program.as_deref()).map_err(TournamentError::Rules)?;
     Ok(rules)
 }
 

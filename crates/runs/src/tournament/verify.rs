@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use referee_files::{read_regular, unsealed};
+use referee_game::Chain;
 use referee_match::record;
 use referee_report::tournament::StandingsReport;
 use referee_stats::MatchResult;
@@ -78,7 +79,7 @@ pub fn verify(
     db.for_each_row(|row| {
         match row {
             Ok(row) => rows.push(row),
-            Err(BadRow { id, defect }) => differences.push((id, defect.to_string())),
+            Err(BadRow { id, defect }) => differences.push((id, Chain(&defect).to_string())),
         }
         Ok(())
     })
@@ -213,7 +214,7 @@ fn check(auditor: &Auditor<'_>, stored: &StoredTournament, row: &MatchRow, file:
         Err(error) => return wrong(format!("{}: {error}", path.display())),
     };
     if let Err(error) = seal_if_needed(auditor, stored, row.id, path, &mut record) {
-        return wrong(error.to_string());
+        return wrong(Chain(&error).to_string());
     }
     let (mut found, recorded) = match auditor.recorded(row.id, &record) {
         Ok(recorded) => (Vec::new(), Some(recorded)),

@@ -226,7 +226,6 @@ pub struct WorkersTimeout(pub Milliseconds);
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkersTimeoutError {
-    /// It is no time.
     #[error(transparent)]
     Time(#[from] TimeError),
     #[error("`{0}` is less than 15s: workers report progress every 10 s")]

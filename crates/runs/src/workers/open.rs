@@ -61,64 +61,50 @@ pub enum SetSource {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkersError {
-    #[error("[workers]: {0}")]
+    #[error("[workers]")]
     Config(#[from] WorkersConfigError),
-    #[error("the certificate for workers: {0}")]
-    Certificate(BadCertificate),
-    #[error("{}: {why}", directory.display())]
+    #[error("the certificate for workers")]
+    Certificate(#[source] BadCertificate),
+    #[error("{}", directory.display())]
     NoCertificate {
-        /// The directory of the run.
         directory: PathBuf,
+        #[source]
         why: BadCertificate,
     },
-    #[error("the tokens of workers, {}: {why}", path.display())]
+    #[error("the tokens of workers, {}", path.display())]
     Tokens {
-        /// Their file.
         path: PathBuf,
+        #[source]
         why: TokenFileError,
     },
     #[error("the tokens of workers, {}: it has no line NAME=TOKEN", .0.display())]
     NoTokens(PathBuf),
-    #[error("workers cannot connect to {address}: {why}")]
-    Bind { address: SocketAddr, why: io::Error },
-    #[error("{}: {why}", directory.display())]
-    Directory { directory: PathBuf, why: StoreError },
+    #[error("workers cannot connect to {address}")]
+    Bind {
+        address: SocketAddr,
+        #[source]
+        why: io::Error,
+    },
+    #[error("{}", directory.display())]
+    Directory {
+        directory: PathBuf,
+        #[source]
+        why: StoreError,
+    },
     /// The key that signs what workers get cannot be used.
     #[cfg(feature = "nats")]
-    #[error("the key that signs what workers get, {}: {why}", path.display())]
+    #[error("the key that signs what workers get, {}", path.display())]
     Key {
-        /// Its file.
         path: PathBuf,
+        #[source]
         why: referee_workers::nats::KeptKeyError,
     },
-    /// What workers have cannot be stored.
     #[error(transparent)]
     Leases(#[from] StoreError),
-    /// No carrier can be started.
     #[error(transparent)]
     Start(#[from] io::Error),
     #[error("this program was built without NATS: `cargo install --features nats`")]
     WithoutNats,
-}
-
-impl WorkersError {
-    /// Whether the settings are wrong, not the machine.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            WorkersError::Config(_)
-            | WorkersError::Certificate(_)
-            | WorkersError::Tokens { .. }
-            | WorkersError::NoTokens(_)
-            | WorkersError::WithoutNats => true,
-            #[cfg(feature = "nats")]
-            WorkersError::Key { .. } => true,
-            WorkersError::NoCertificate { .. }
-            | WorkersError::Bind { .. }
-            | WorkersError::Directory { .. }
-            | WorkersError::Leases(_)
-            | WorkersError::Start(_) => false,
-        }
-    }
 }
 
 /// The leases of the run in this directory. Without workers there are only those of an earlier process.

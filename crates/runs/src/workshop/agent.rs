@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use referee_bots::{Command, Launch, Launcher};
+use referee_game::Chain;
 use referee_match::Detail;
 use rustix::process::Signal;
 use serde::Deserialize;
@@ -120,7 +121,7 @@ pub(super) async fn edit(
     let process = match started.await {
         Ok((process, ())) => process,
         Err(why) => {
-            let outcome = Some(EditOutcome::NotStarted { why: why.to_string() });
+            let outcome = Some(EditOutcome::NotStarted { why: Chain(&why).to_string() });
             return Ok(Edited { outcome, took: Duration::ZERO, cost: 0.0 });
         }
     };
@@ -213,7 +214,7 @@ async fn answer(stream: UnixStream, bench: Arc<Mutex<Bench>>, on_practice: Arc<O
                     }
                     match bench.call(call, &stop, |practice| on_practice(practice)) {
                         Ok(result) => ToolReply::Result(result),
-                        Err(why) => ToolReply::Error(why.to_string()),
+                        Err(why) => ToolReply::Error(Chain(&why).to_string()),
                     }
                 });
                 called.await.unwrap_or_else(|why| ToolReply::Error(why.to_string()))

@@ -6,7 +6,7 @@ use referee_engine::driver::Terms;
 use referee_engine::runner::{MatchRunner, RunEvent};
 use referee_files::{Folder, Records, StorageWait, read_regular};
 use referee_game::erased::Rules;
-use referee_game::{Misconfigured, Seat, counted};
+use referee_game::{Chain, Misconfigured, Seat, counted};
 use referee_match::record::Playback;
 use referee_report::RegressionOutcome;
 use referee_report::tournament::StandingsReport;
@@ -35,7 +35,7 @@ const NAMED: usize = 10;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    #[error("the bot cannot be handed in: {why}{log}", log = if log.is_empty() { String::new() } else { format!("\n{log}") })]
+    #[error("the bot cannot be handed in: {}{log}", Chain(.why), log = if log.is_empty() { String::new() } else { format!("\n{log}") })]
     NotMade { why: Box<NotMade>, log: String },
     #[error("{0}")]
     Arguments(String),

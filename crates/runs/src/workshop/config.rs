@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use referee_bots::Command;
 use referee_bots::sandbox::{Mode, Sandbox};
 use referee_files::read_regular;
-use referee_game::Misconfigured;
 use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
 use referee_game::name::NameSet;
+use referee_game::{Chain, Misconfigured};
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -248,7 +248,9 @@ impl WorkshopConfig {
 
     /// The limits of what agents hand in: those of leagues.
     pub(super) fn terms() -> Result<SubmissionTerms, WorkshopError> {
-        SubmissionsConfig::default().terms(u32::MAX).map_err(|why| WorkshopError::File(why.to_string()))
+        SubmissionsConfig::default()
+            .terms(u32::MAX)
+            .map_err(|why| WorkshopError::File(Chain(&why).to_string()))
     }
 
     /// A tournament between these entrants. With `sets`, each two of them play this number of mirrored sets.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use referee_bots::OrphanReaper;
 use referee_engine::runner::RunEvent;
 use referee_files::{Folder, Journal, StorageWait, keep_private};
+use referee_game::Chain;
 use referee_game::erased::Rules;
 use referee_game::hex;
 use referee_report::tournament::StandingsReport;
@@ -270,7 +271,7 @@ impl Workshop {
             }
             Ok((_, false, log)) => Err(failed(log)),
             Err(BenchError::Workshop(why)) => Err(why),
-            Err(why) => Err(failed(why.to_string())),
+            Err(why) => Err(failed(Chain(&why).to_string())),
         }
     }
 
@@ -371,7 +372,7 @@ impl Workshop {
             Ok((version, true, _)) => Ok((HandIn::New, version.id)),
             Ok((_, false, log)) => Ok((HandIn::Refused { log }, before.id)),
             Err(BenchError::Workshop(why)) => Err(why),
-            Err(why) => Ok((HandIn::Refused { log: why.to_string() }, before.id)),
+            Err(why) => Ok((HandIn::Refused { log: Chain(&why).to_string() }, before.id)),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
 
+use referee_game::Chain;
 use referee_workers::archive::check;
 use serde::Serialize;
 
@@ -45,7 +46,7 @@ pub fn verify(workshop: &Workshop) -> Result<WorkshopAudit, WorkshopError> {
         match found {
             Ok(id) if id.to_string() == *version => audit.versions += 1,
             Ok(id) => audit.differences.push(format!("version {version}: its archive is {id}")),
-            Err(why) => audit.differences.push(format!("version {version}: {why}")),
+            Err(why) => audit.differences.push(format!("version {version}: {}", Chain(&why))),
         }
     }
     for line in &workshop.lines {

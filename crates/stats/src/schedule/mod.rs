@@ -101,7 +101,6 @@ pub enum ScheduleError {
     OtherSeats(u32),
     #[error("match m{0} has a result already")]
     Twice(u32),
-    /// It is not due.
     #[error(
         "match m{0} is not due: an entrant has withdrawn, or its pair is decided or may be decided without it"
     )]

@@ -53,24 +53,11 @@ pub enum RulingError {
     #[error("m{0} has not been played yet")]
     NoResult(u32),
     #[error("m{number} is of round {round}, and round {now} of the knockout is paired by its result")]
-    Decided {
-        /// The match.
-        number: u32,
-        round: u32,
-        /// The current round.
-        now: u32,
-    },
-    /// Later rounds are paired, so it cannot be played again.
+    Decided { number: u32, round: u32, now: u32 },
     #[error(
         "m{number} is of round {round}, and round {now} is paired: it can be void or awarded, but not replayed"
     )]
-    Closed {
-        /// The match.
-        number: u32,
-        round: u32,
-        /// The current round.
-        now: u32,
-    },
+    Closed { number: u32, round: u32, now: u32 },
     #[error("with this ruling m{0}, which was played, would not be needed: rule on it first")]
     Needless(u32),
     #[error("the schedule is inconsistent with this ruling")]

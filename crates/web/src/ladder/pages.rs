@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use referee_game::{Meta, Seating, counted};
+use referee_game::{Chain, Meta, Seating, counted};
 use referee_league::{
     FinalStandings, LadderRow, LadderSnapshot, League, LeagueMatch, MatchFilter, PublishedLadder,
     RulesVersion, Season, Standing, WaitingMatch,
@@ -450,7 +450,7 @@ impl LadderPages {
         let (number, _) = parse_match_id(match_id)?;
         let found = self.league().find_match(&self.name, number);
         // A database that cannot be read has no matches to show.
-        let row = found.inspect_err(|error| tracing::warn!("{match_id}: {error}")).ok().flatten()?;
+        let row = found.inspect_err(|error| tracing::warn!("{match_id}: {}", Chain(error))).ok().flatten()?;
         if row.id() != match_id {
             return None;
         }

@@ -5,6 +5,7 @@ use std::io;
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
+use referee_game::Chain;
 use referee_game::name::NameError;
 use referee_league::{ActError, Refusal};
 use referee_store::StoreError;
@@ -46,7 +47,7 @@ pub(super) enum OwnersError {
     Intake(ActError),
     #[error("another archive is written now: try again in a minute")]
     Busy,
-    #[error("the database cannot be used: {0}")]
+    #[error("the database cannot be used")]
     Store(#[from] StoreError),
     #[error(transparent)]
     Act(ActError),
@@ -116,12 +117,12 @@ impl IntoResponse for OwnersError {
     fn into_response(self) -> Response {
         let status = self.status();
         if let OwnersError::Intake(ActError::Store(error)) = &self {
-            tracing::warn!("a program that an owner hands in: {error}");
+            tracing::warn!("a program that an owner hands in: {}", Chain(error));
         }
         if let OwnersError::Store(error) = &self {
-            tracing::warn!("a request of an owner: {error}");
+            tracing::warn!("a request of an owner: {}", Chain(error));
         }
-        let mut response = refused(status, &self.to_string());
+        let mut response = refused(status, &Chain(&self).to_string());
         if matches!(status, StatusCode::SERVICE_UNAVAILABLE) || matches!(self, OwnersError::TooManyChanges) {
             response.headers_mut().insert(RETRY_AFTER, 10.into());
         }

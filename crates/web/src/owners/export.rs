@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures_util::stream;
+use referee_game::Chain;
 use referee_league::{LeagueMatch, LeagueOwner, MatchFilter};
 use tar::{Builder, Header};
 use tokio::sync::mpsc;
@@ -50,7 +51,7 @@ pub(super) async fn export(
     tokio::task::spawn_blocking(move || {
         let id = owner.id.clone();
         if let Err(error) = write(&owners, &owner, io::BufWriter::new(Pieces(pieces))) {
-            tracing::debug!("the archive of the owner {id}: {error}");
+            tracing::debug!("the archive of the owner {id}: {}", Chain(&error));
         }
         drop(turn);
     });

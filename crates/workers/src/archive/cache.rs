@@ -9,6 +9,7 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 use referee_files::Folder;
+use referee_game::Chain;
 
 /// The directory of unpacked bots and incoming archives. Each belongs to one process, which holds a lock of it.
 const WORK: &str = "work";
@@ -113,7 +114,7 @@ impl Cache {
         archive.lock_shared()?;
         match self.unpack(id, &archive) {
             Err(error @ (ArchiveError::Entry { .. } | ArchiveError::Invalid(_))) => {
-                tracing::warn!(path = %self.path(id).display(), "a cached archive is damaged: {error}");
+                tracing::warn!(path = %self.path(id).display(), "a cached archive is damaged: {}", Chain(&error));
                 self.folder.remove(&file_name(id))?;
                 Ok(None)
             }

@@ -9,26 +9,13 @@ use referee_files::NotInFolder;
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     #[error("`{}`: {reason}", referee_game::printable::printable(.path))]
-    Entry {
-        /// Its path in the archive.
-        path: String,
-        /// What is wrong with it, and what is allowed.
-        reason: String,
-    },
-    /// The archive as a whole is invalid.
+    Entry { path: String, reason: String },
     #[error("{0}")]
     Invalid(String),
     #[error("{} has more than {most} files and links", folder.display())]
-    TooMany {
-        /// The directory.
-        folder: PathBuf,
-        /// The limit.
-        most: usize,
-    },
-    /// A file cannot be packed.
+    TooMany { folder: PathBuf, most: usize },
     #[error(transparent)]
     NotInFolder(#[from] NotInFolder),
-    /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

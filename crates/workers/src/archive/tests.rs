@@ -12,6 +12,8 @@ use tempfile::{TempDir, tempdir};
 
 use super::*;
 
+use referee_game::Chain;
+
 /// A bot with a program, a module and a link.
 fn bot() -> TempDir {
     let folder = tempdir().unwrap();
@@ -77,7 +79,7 @@ fn files_that_no_archive_may_have_are_named() {
     let pack = |prepare: &dyn Fn(&Path)| {
         let folder = bot();
         prepare(folder.path());
-        pack_folder(folder.path(), ArchiveLimits::BOT, io::sink()).unwrap_err().to_string()
+        Chain(&pack_folder(folder.path(), ArchiveLimits::BOT, io::sink()).unwrap_err()).to_string()
     };
     let error = pack(&|folder| symlink("/etc/passwd", folder.join("lib/out")).unwrap());
     assert_eq!(error, "`lib/out`: it links to /etc/passwd, which is outside the directory");
@@ -92,8 +94,7 @@ fn files_that_no_archive_may_have_are_named() {
     let error = pack(&|folder| fs::write(folder.join("n".repeat(120)), "").unwrap());
     assert!(error.contains("the path is too long"), "{error}");
     assert!(
-        pack_folder(Path::new("/nowhere"), ArchiveLimits::BOT, io::sink())
-            .unwrap_err()
+        Chain(&pack_folder(Path::new("/nowhere"), ArchiveLimits::BOT, io::sink()).unwrap_err())
             .to_string()
             .starts_with("/nowhere: ")
     );
@@ -128,9 +129,10 @@ fn single_files_are_packed_by_their_paths() {
     unpack(Cursor::new(&archive), &packed.id, copy.path(), ArchiveLimits::BOT).unwrap();
     assert_eq!(fs::read(copy.path().join("lib/link")).unwrap(), vec![7; 100_000]);
     assert!(!copy.path().join("empty").exists());
-    let error = pack_files(folder.path(), &["../no/such/file".into()], ArchiveLimits::BOT, io::sink())
-        .unwrap_err()
-        .to_string();
+    let error = Chain(
+        &pack_files(folder.path(), &["../no/such/file".into()], ArchiveLimits::BOT, io::sink()).unwrap_err(),
+    )
+    .to_string();
     assert!(error.contains("No such file") || error.contains("`..`"), "{error}");
 }
 
@@ -186,7 +188,7 @@ fn refused(archive: impl Read + Seek, id: &ArchiveId, limits: ArchiveLimits) -> 
     let around = tempdir().unwrap();
     let folder = around.path().join("bot");
     fs::create_dir(&folder).unwrap();
-    let error = unpack(archive, id, &folder, limits).unwrap_err().to_string();
+    let error = Chain(&unpack(archive, id, &folder, limits).unwrap_err()).to_string();
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{error}: files are left");
     assert_eq!(fs::read_dir(around.path()).unwrap().count(), 1, "{error}: files are left outside");
     error
@@ -372,7 +374,7 @@ proptest! {
         match unpack(Cursor::new(&bytes), &id_of(&bytes), folder.path(), ArchiveLimits::BOT) {
             Ok(()) => prop_assert_eq!(packed(folder.path()).1, bytes),
             Err(error) => {
-                prop_assert!(!matches!(error, ArchiveError::Io(_)), "{}", error);
+                prop_assert!(!matches!(error, ArchiveError::Io(_)), "{}", Chain(&error));
                 prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
             }
         }
@@ -406,7 +408,7 @@ fn a_cache_writes_through_no_planted_link_and_waits_for_no_fifo() {
     assert!(path("victim").exists());
     let id: ArchiveId = "07".repeat(32).parse().unwrap();
     fifo(path("cache").join(format!("{id}.tar")));
-    let error = cache.get(&id).unwrap_err().to_string();
+    let error = Chain(&cache.get(&id).unwrap_err()).to_string();
     assert!(error.contains("found a FIFO"), "{error}");
 }
 
@@ -462,7 +464,7 @@ fn an_altered_archive_is_not_stored() {
     let cache = Cache::open(folder.path(), 1 << 20).unwrap();
     let mut file = cache.incoming().unwrap();
     pack_folder(bot().path(), ArchiveLimits::BOT, &mut file).unwrap();
-    let error = cache.insert(&id_of(b"another"), file).unwrap_err().to_string();
+    let error = Chain(&cache.insert(&id_of(b"another"), file).unwrap_err()).to_string();
     assert!(error.contains("was asked for"), "{error}");
     assert_eq!(names(folder.path()), ["lock", "work"]);
     assert_eq!(names(&folder.path().join("work")), [""; 0]);

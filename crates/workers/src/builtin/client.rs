@@ -23,6 +23,7 @@ use crate::archive::{ArchiveId, MOST_BYTES};
 use crate::carrier::{Assignment, CarrierError, FetchError, RECONNECT_WINDOW, Request, Returned, WorkerEnd};
 use crate::machine::Machine;
 use crate::unit::{UnitId, UnitOutcome};
+use referee_game::Chain;
 
 /// How long the worker waits before it connects again, at first and at most.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -216,7 +217,7 @@ impl ClientState {
             Err(why) => {
                 self.holding.remove(&outcome.unit);
                 self.played.remove(&outcome.unit);
-                let returned = Returned::Unable(why.to_string());
+                let returned = Returned::Unable(Chain(&why).to_string());
                 (FromWorker::Returned(outcome.unit.clone(), returned), Vec::new())
             }
         }

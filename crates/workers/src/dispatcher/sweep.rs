@@ -10,7 +10,6 @@ use crate::machine::RequestedState;
 use crate::unit::{UnitId, WorkUnit};
 use referee_engine::runner::{Halt, SetScheduler};
 
-/// All workers were put aside, with the reasons.
 #[derive(Debug, thiserror::Error)]
 #[error("no worker is left: {0}. Mend this, let the workers play with `referee worker activate`, and resume")]
 struct NoWorker(String);

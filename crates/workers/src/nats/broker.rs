@@ -21,6 +21,7 @@ use crate::archive::MOST_BYTES;
 use crate::machine::is_name;
 use crate::unit::UnitId;
 use referee_files::read_secret;
+use referee_game::Chain;
 use referee_transport::{BadCertificate, private_key};
 
 /// The name of the consumer that all workers share.
@@ -99,34 +100,34 @@ impl std::fmt::Debug for NatsConnection {
 /// Why a NATS server cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BrokerError {
-    #[error("{url}: {}", with_causes(.error))]
+    #[error("{url}")]
     NotConnected {
         url: String,
-        /// What the client says.
+        #[source]
         error: ConnectError,
     },
-    #[error("{url}: JetStream cannot be used (nats-server -js, 2.9.10 or later): {why}")]
+    #[error("{url}: JetStream cannot be used (nats-server -js, 2.9.10 or later)")]
     NoJetStream {
         url: String,
-        /// What it answers.
+        #[source]
         why: Box<BrokerError>,
     },
-    #[error("{}: {error}", .path.display())]
-    Credentials { path: PathBuf, error: io::Error },
+    #[error("{}", .path.display())]
+    Credentials {
+        path: PathBuf,
+        #[source]
+        error: io::Error,
+    },
     #[error("{}: expected NATS credentials, or one line USER:PASSWORD or with a token", .0.display())]
     NoCredentials(PathBuf),
-    /// A request has failed.
     #[error(transparent)]
     Request(Box<dyn Error + Send + Sync>),
     #[error("it has more than {0} bytes")]
     Large(u64),
-    /// An object did not arrive in time.
     #[error(transparent)]
     Slow(#[from] Elapsed),
-    /// The private key of the client cannot be used.
     #[error(transparent)]
     Key(#[from] BadCertificate),
-    /// A file cannot be read or written, or the network has failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -143,21 +144,11 @@ pub(super) async fn create<T>(
     for _ in 1..TRIES {
         match ask().await {
             Ok(created) => return Ok(created),
-            Err(error) => tracing::debug!(%error, "the broker is asked again"),
+            Err(error) => tracing::debug!(error = %Chain(&error), "the broker is asked again"),
         }
         sleep(REST).await;
     }
     ask().await
-}
-
-fn with_causes(error: &ConnectError) -> String {
-    let mut what = error.to_string();
-    let mut source = Error::source(error);
-    while let Some(cause) = source {
-        what = format!("{what}: {cause}");
-        source = cause.source();
-    }
-    what
 }
 
 impl Broker {
@@ -282,7 +273,7 @@ impl NatsConnection {
         let Ok(body) = serde_json::to_vec(message) else { return };
         let bytes = signer.seal(&subject, &body);
         if let Err(error) = self.client.publish(subject, bytes.into()).await {
-            tracing::debug!(%error, "a message to a worker is lost");
+            tracing::debug!(error = %Chain(&error), "a message to a worker is lost");
         }
     }
 

@@ -25,6 +25,7 @@ use crate::archive::ArchiveId;
 use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
 use crate::machine::{Machine, MachineState, is_name};
 use crate::unit::{EncodedOutcome, OUTCOME_BYTES, UnitId, WorkUnit};
+use referee_game::Chain;
 
 /// How many units the broker hands out for each slot of a worker before one is acknowledged.
 const OUT_PER_SLOT: usize = 4;
@@ -220,7 +221,7 @@ impl CoordinatorService {
         if wanted != self.most_out {
             let before = std::mem::replace(&mut self.most_out, wanted);
             if let Err(error) = self.set_consumer().await {
-                tracing::debug!(%error, "the consumer cannot be changed yet");
+                tracing::debug!(error = %Chain(&error), "the consumer cannot be changed yet");
                 self.most_out = before;
             }
         }
@@ -293,7 +294,7 @@ impl CoordinatorService {
     /// Takes a unit out of the stream if the broker can be reached.
     async fn take_out(&self, unit: &UnitId) {
         if let Err(error) = self.remove(unit, None).await {
-            tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now");
+            tracing::debug!(error = %Chain(&error), "{unit}: it cannot be taken out of the stream now");
         }
     }
 
@@ -326,7 +327,7 @@ impl CoordinatorService {
             }
             let file = self.archives.join(format!("{id}.tar"));
             if let Err(error) = self.connection.upload(&id.to_string(), &file).await {
-                tracing::warn!("the archive {id} cannot be uploaded: {error}");
+                tracing::warn!("the archive {id} cannot be uploaded: {}", Chain(&error));
                 return;
             }
             self.uploaded.insert(id);
@@ -337,7 +338,9 @@ impl CoordinatorService {
             Err(PublishErrorKind::Other) => match self.remove(&unit, Some(&unit)).await {
                 Ok(Some(sequence)) => result = Ok(sequence),
                 Ok(None) => result = self.send(&unit, payload).await,
-                Err(error) => tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now"),
+                Err(error) => {
+                    tracing::debug!(error = %Chain(&error), "{unit}: it cannot be taken out of the stream now");
+                }
             },
             // Published once the stream is there again, with the archives.
             Err(PublishErrorKind::StreamNotFound) => drop(self.sets_in_stream().await),
@@ -349,7 +352,7 @@ impl CoordinatorService {
                     (open.is_published, open.sequence, open.orphaned) = (true, Some(sequence), None);
                 }
             }
-            Err(error) => tracing::debug!(%error, "{unit}: it cannot be published now"),
+            Err(error) => tracing::debug!(error = %Chain(&error), "{unit}: it cannot be published now"),
         }
     }
 
@@ -380,7 +383,9 @@ impl CoordinatorService {
         match version(head) {
             Ok(VERSION) => {}
             Ok(version) => return self.note_incompatible(&message.subject, head, version),
-            Err(error) => return tracing::debug!("a message on {} is not taken: {error}", message.subject),
+            Err(error) => {
+                return tracing::debug!("a message on {} is not taken: {}", message.subject, Chain(&error));
+            }
         }
         let (content, worker) = match (serde_json::from_slice(head), sender(&message.subject)) {
             (Ok(WorkerMessage { content, .. }), Some(worker)) => (content, worker),
@@ -524,7 +529,7 @@ impl CoordinatorService {
                 let _ = self.events.send(CarrierEvent::Played(outcome, worker));
             }
             Err(error) => {
-                tracing::debug!(%error, "{unit}: its outcome cannot be read now; the worker sends it again");
+                tracing::debug!(error = %Chain(&error), "{unit}: its outcome cannot be read now; the worker sends it again");
                 self.judging.remove(&(unit, worker));
             }
         }
@@ -577,7 +582,7 @@ impl CoordinatorService {
         for (unit, worker) in self.open.values().filter_map(lost).collect::<Vec<_>>() {
             if let Err(error) = self.remove(&unit, None).await {
                 // Messages of workers do not arrive either.
-                return tracing::debug!(%error, "{unit}: it cannot be taken out of the stream now");
+                return tracing::debug!(error = %Chain(&error), "{unit}: it cannot be taken out of the stream now");
             }
             self.close(&unit);
             let _ = self.events.send(CarrierEvent::Returned(unit, worker, Returned::Lost));

@@ -41,10 +41,8 @@ pub enum KeyError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeptKeyError {
-    /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// Its text is not a key.
     #[error(transparent)]
     Key(#[from] KeyError),
 }
@@ -219,7 +217,7 @@ pub(super) struct SignedMessage<'a> {
 pub(super) enum EnvelopeError {
     #[error("it has version {0} of the messages, this program {VERSION}")]
     Version(u32),
-    #[error("it is malformed: {0}")]
+    #[error("it is malformed")]
     Malformed(#[from] serde_json::Error),
     #[error("it is not signed with a key that this worker trusts")]
     Unsigned,
@@ -254,6 +252,8 @@ fn later_than(last: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use referee_game::Chain;
+
     use super::*;
 
     fn key(byte: u8) -> SigningKey {
@@ -267,7 +267,7 @@ mod tests {
         let opened = own.trusted().open("q.workers", &message).unwrap();
         assert_eq!((&*opened.run, opened.at, opened.body), ("ab", 17, &b"{}\n{}"[..]));
         let refused = |keys: &TrustedKeys, subject: &str, message: &[u8]| {
-            keys.open(subject, message).unwrap_err().to_string()
+            Chain(&keys.open(subject, message).unwrap_err()).to_string()
         };
         let unsigned = "it is not signed with a key that this worker trusts";
         assert_eq!(refused(&other.trusted(), "q.workers", &message), unsigned);
@@ -284,8 +284,9 @@ mod tests {
 
     #[test]
     fn a_message_of_another_version_is_named_as_such() {
-        let refused =
-            |message: &str| key(1).trusted().open("q.workers", message.as_bytes()).unwrap_err().to_string();
+        let refused = |message: &str| {
+            Chain(&key(1).trusted().open("q.workers", message.as_bytes()).unwrap_err()).to_string()
+        };
         assert_eq!(refused("{\"type\":\"over\"}"), "it has version 1 of the messages, this program 2");
         assert_eq!(refused("{\"version\":3}\nx"), "it has version 3 of the messages, this program 2");
         assert!(refused("").starts_with("it is malformed"));

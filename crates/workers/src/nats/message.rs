@@ -145,12 +145,14 @@ pub(super) fn decode_report(mut bytes: Vec<u8>) -> Result<(TrialReply, Vec<u8>),
 pub(super) enum ReportError {
     #[error("its report has an archive of {0} bytes; the maximum is {BUILT_BYTES}")]
     Large(usize),
-    #[error("its report is malformed: {0}")]
+    #[error("its report is malformed")]
     Malformed(#[from] serde_json::Error),
 }
 
 #[cfg(test)]
 mod tests {
+    use referee_game::Chain;
+
     use super::*;
     use crate::trial::TrialVerdict;
 
@@ -162,7 +164,7 @@ mod tests {
             let bytes = encode_report(&reply, built).unwrap();
             assert_eq!(decode_report(bytes).unwrap(), (reply.clone(), built.to_vec()));
         }
-        let refused = |bytes: Vec<u8>| decode_report(bytes).unwrap_err().to_string();
+        let refused = |bytes: Vec<u8>| Chain(&decode_report(bytes).unwrap_err()).to_string();
         assert!(refused(Vec::new()).starts_with("its report is malformed"));
         let large = encode_report(&reply, &vec![0; BUILT_BYTES + 1]).unwrap();
         assert!(refused(large).contains("67108865 bytes; the maximum is 67108864"));

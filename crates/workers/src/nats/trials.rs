@@ -29,6 +29,7 @@ use super::reception::Reception;
 use crate::carrier::Order;
 use crate::machine::MachineState;
 use crate::trial::{BuiltArchive, PendingTrial, TrialDesk, TrialJob, TrialReply, TrialVerdict};
+use referee_game::Chain;
 
 /// The maximum number of workers that build.
 const MOST_WORKERS: usize = 10_000;
@@ -81,7 +82,7 @@ impl NatsTrials {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let served = runtime.map_err(BrokerError::from);
             if let Err(error) = served.and_then(|runtime| runtime.block_on(self.serve(of_coordinators))) {
-                tracing::warn!("no worker builds programs: {error}");
+                tracing::warn!("no worker builds programs: {}", Chain(&error));
             }
         };
         let thread = Arc::new(thread::Builder::new().name("trials".to_owned()).spawn(serve)?);
@@ -242,7 +243,7 @@ impl NatsDesk {
                 return self.queue.push_front(trial);
             };
             if let Err(error) = self.upload(&trial.job).await {
-                tracing::warn!("the archives of a program cannot be uploaded: {error}");
+                tracing::warn!("the archives of a program cannot be uploaded: {}", Chain(&error));
                 return self.queue.push_front(trial);
             }
             let Some(worker) = self.workers.get_mut(&session) else { return self.queue.push_front(trial) };
@@ -350,7 +351,7 @@ impl NatsDesk {
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {
-                tracing::debug!(%error, "a report cannot be read now; the worker sends it again");
+                tracing::debug!(error = %Chain(&error), "a report cannot be read now; the worker sends it again");
                 asked.is_reading = false;
                 return;
             }
@@ -358,7 +359,7 @@ impl NatsDesk {
         worker.begin();
         let (name, Some(asked)) = (worker.name.clone(), worker.trial.take()) else { return };
         let (reply, bytes) = decode_report(bytes).unwrap_or_else(|why| {
-            let verdict = TrialVerdict::Unable(why.to_string());
+            let verdict = TrialVerdict::Unable(Chain(&why).to_string());
             (TrialReply { log: String::new(), verdict }, Vec::new())
         });
         asked.trial.reported(&name, reply, BuiltArchive { bytes, place: None });
@@ -372,7 +373,7 @@ impl NatsDesk {
         let connection = self.connection.clone();
         self.deletions.spawn(async move {
             if let Err(error) = connection.delete_archive(&program_object(trial)).await {
-                tracing::debug!(%error, "the archive of a program cannot be deleted");
+                tracing::debug!(error = %Chain(&error), "the archive of a program cannot be deleted");
             }
         });
     }

@@ -23,6 +23,7 @@ use crate::archive::ArchiveId;
 use crate::carrier::{Assignment, CarrierError, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::{Machine, MachineState};
 use crate::unit::{UnitId, WorkUnit};
+use referee_game::Chain;
 
 /// How long a pull waits at the broker, and how long it rests after an error.
 const PULL: Duration = Duration::from_secs(10);
@@ -198,7 +199,7 @@ async fn pull(connection: NatsConnection) -> Option<Message> {
     match one.await {
         Ok(message) => message,
         Err(error) => {
-            tracing::debug!(%error, "no unit can be pulled now");
+            tracing::debug!(error = %Chain(&error), "no unit can be pulled now");
             sleep(REST).await;
             None
         }
@@ -390,7 +391,7 @@ impl WorkerService {
                 )));
             }
         } else if !std::mem::replace(&mut self.is_reported.1, true) {
-            tracing::warn!("a message on {subject} is not taken: {error}");
+            tracing::warn!("a message on {subject} is not taken: {}", Chain(error));
         }
     }
 
@@ -416,7 +417,7 @@ impl WorkerService {
                 let bytes = match outcome.encode() {
                     Ok(bytes) => bytes,
                     Err(what) => {
-                        self.give_back(unit, Returned::Unable(what.to_string())).await;
+                        self.give_back(unit, Returned::Unable(Chain(&what).to_string())).await;
                         return;
                     }
                 };
@@ -490,7 +491,7 @@ impl WorkerService {
             Ok(()) => {
                 self.send_to_coordinator(ToCoordinator::Played { unit, object }).await;
             }
-            Err(error) => tracing::debug!(%error, "{unit}: its outcome cannot be stored now"),
+            Err(error) => tracing::debug!(error = %Chain(&error), "{unit}: its outcome cannot be stored now"),
         }
     }
 
@@ -514,7 +515,7 @@ impl WorkerService {
             bytes.extend_from_slice(body);
         }
         if let Err(error) = self.connection.client.publish(subject, bytes.into()).await {
-            tracing::debug!(%error, "a message to the coordinator is lost");
+            tracing::debug!(error = %Chain(&error), "a message to the coordinator is lost");
         }
     }
 
@@ -617,7 +618,7 @@ impl WorkerService {
     fn end(&mut self, message: Message, how: AckKind) {
         self.acks.spawn(async move {
             if let Err(error) = message.double_ack_with(how).await {
-                tracing::debug!(%error, "a unit cannot be acknowledged; it may be handed out again");
+                tracing::debug!(error = %Chain(&*error), "a unit cannot be acknowledged; it may be handed out again");
             }
         });
     }
@@ -644,7 +645,7 @@ impl WorkerService {
         let connection = self.connection.clone();
         self.acks.spawn(async move {
             if let Err(error) = connection.delete(&object).await {
-                tracing::debug!(%error, "{object} cannot be deleted");
+                tracing::debug!(error = %Chain(&error), "{object} cannot be deleted");
             }
         });
     }

@@ -11,6 +11,7 @@ use super::{Incapable, TriedProgram, Work, WorkerEvent, WorkerTrial};
 use crate::archive::ArchiveId;
 use crate::carrier::{FetchError, Request};
 use crate::trial::{TrialJob, TrialReply, TrialVerdict};
+use referee_game::Chain;
 use referee_game::erased::Rules;
 
 impl WorkerTrial {
@@ -136,5 +137,5 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
 
 /// What this machine could not do.
 fn unable(id: u64, why: &dyn Error) -> TriedProgram {
-    (id, TrialReply { log: String::new(), verdict: TrialVerdict::Unable(why.to_string()) }, Vec::new())
+    (id, TrialReply { log: String::new(), verdict: TrialVerdict::Unable(Chain(why).to_string()) }, Vec::new())
 }

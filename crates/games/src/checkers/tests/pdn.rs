@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::super::pdn::Pdn;
 use super::*;
 use referee_game::chance::{RandomStream, Seed};
-use referee_game::{Checked, Flaw, MatchTags, Notation, Sheet, Validity};
+use referee_game::{Chain, Checked, Flaw, MatchTags, Notation, Sheet, Validity};
 
 fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
     Pdn.check(text.as_ref()).into_iter().flatten().collect()
@@ -453,7 +453,7 @@ fn a_game_that_white_begins_is_read_with_any_numbers() {
 
 #[test]
 fn a_match_of_another_game_is_rejected() {
-    let refused = |sheet: Sheet| Pdn.write(&sheet, &mut String::new()).unwrap_err().to_string();
+    let refused = |sheet: Sheet| Chain(&Pdn.write(&sheet, &mut String::new()).unwrap_err()).to_string();
     assert!(refused(sheet("{}", &["11-16", "1-5"], None)).contains("`1-5` is not legal"));
     assert!(refused(sheet("{}", &["e4"], None)).contains("`e4`"));
     assert!(refused(sheet("{\"size\":3}", &[], None)).contains("size"));

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::super::openings::FILES;
 use super::super::pgn::Pgn;
 use super::*;
-use referee_game::{Checked, Flaw, GivenOpening, MatchTags, MoveNote, Sheet, Validity};
+use referee_game::{Chain, Checked, Flaw, GivenOpening, MatchTags, MoveNote, Sheet, Validity};
 
 fn sheet(options: serde_json::Value, moves: &str, ranks: Option<[u8; 2]>, ended: &str) -> Sheet {
     Sheet {
@@ -141,7 +141,7 @@ fn the_numbers_of_moves_follow_the_position() {
 #[test]
 fn a_match_of_another_game_is_rejected() {
     let refused = |moves, options| {
-        Pgn.write(&sheet(options, moves, None, ""), &mut String::new()).unwrap_err().to_string()
+        Chain(&Pgn.write(&sheet(options, moves, None, ""), &mut String::new()).unwrap_err()).to_string()
     };
     assert!(refused("e2e5", json!({})).starts_with("`e2e5` is not legal in rnbqkbnr/"));
     assert!(refused("11-15", json!({})).starts_with("`11-15`: a move is two squares"));

@@ -1,8 +1,8 @@
 //! Invalid and incomplete records.
 
-use referee_game::Uniform;
 use referee_game::chance::RandomKey;
 use referee_game::test_length::long_or;
+use referee_game::{Chain, Uniform};
 
 use super::*;
 
@@ -61,7 +61,11 @@ fn a_truncated_record_is_detected_at_any_length() {
     for end in 0..record.len() {
         let found = difference(&record[..end]);
         if end > header {
-            assert!(found.what.to_string().starts_with("the record is cut off"), "{end}: {found}");
+            assert!(
+                Chain(&found.what).to_string().starts_with("the record is cut off"),
+                "{end}: {}",
+                Chain(&found)
+            );
             assert_eq!(found.match_id.as_deref(), Some("m1"));
             assert_eq!(found.line, record[..end].split_inclusive(|&byte| byte == b'\n').count().max(1));
         } else if end < header {
@@ -81,7 +85,7 @@ fn a_file_that_is_not_a_record_is_rejected() {
         let found = difference(text);
         assert_eq!((found.line, found.match_id, found.turn), (1, None, None));
         assert!(
-            found.what.to_string().starts_with("a record begins with a line of type `record`"),
+            Chain(&found.what).to_string().starts_with("a record begins with a line of type `record`"),
             "{}",
             found.what
         );
@@ -104,7 +108,7 @@ fn a_record_whose_seed_is_not_revealed_cannot_be_checked() {
     seal.write(&mut last);
     lines[count - 1] = String::from_utf8(last).unwrap().trim_end().to_owned();
     let found = difference((lines.join("\n") + "\n").as_bytes());
-    assert_eq!((found.line, found.what.to_string().as_str()), (count, "the seed is not revealed"));
+    assert_eq!((found.line, Chain(&found.what).to_string().as_str()), (count, "the seed is not revealed"));
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn a_reveal_that_is_not_hex_is_detected() {
     let text = String::from_utf8(eventful()).unwrap();
     for instead in ["01".repeat(31), "0A".repeat(32), "é".repeat(32)] {
         let found = difference(text.replace(&"01".repeat(32), &instead).as_bytes());
-        assert!(found.what.to_string().contains("64 lower-case hex digits"), "{found}");
+        assert!(Chain(&found.what).to_string().contains("64 lower-case hex digits"), "{}", Chain(&found));
     }
 }
 
@@ -187,7 +191,7 @@ fn times_of_2_to_the_53rd_or_more_are_rejected() {
         let (forged, _) = forged(&eventful(), "record", field, &instead);
         let found = difference(&forged);
         assert_eq!(found.line, 1);
-        assert!(found.what.to_string().contains("2^53"), "{found}");
+        assert!(Chain(&found.what).to_string().contains("2^53"), "{}", Chain(&found));
     }
 }
 
@@ -203,6 +207,6 @@ fn the_longest_times_below_that_are_accepted() {
     for at in ["1440000", "18446744073709551615"] {
         let text = text.replace("\"at_us\":1440000", &format!("\"at_us\":{at}"));
         let found = difference(&resealed(text.lines().map(str::to_owned).collect()));
-        assert!(found.what.to_string().contains("timeout"), "{found}");
+        assert!(Chain(&found.what).to_string().contains("timeout"), "{}", Chain(&found));
     }
 }

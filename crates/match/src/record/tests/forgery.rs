@@ -4,13 +4,15 @@ use serde_json::Value;
 
 use super::*;
 
+use referee_game::Chain;
+
 /// The forgery is found in the line that was changed, or so many lines after it.
 fn assert_found(record: &[u8], kind: &str, says: &str, instead: &str, after: usize) -> String {
     let (forged, number) = forged(record, kind, says, instead);
     let found = difference(&forged);
-    assert_eq!(found.line, number + after, "{found}");
+    assert_eq!(found.line, number + after, "{}", Chain(&found));
     assert_eq!(found.match_id.as_deref(), Some("m1"));
-    found.what.to_string()
+    Chain(&found.what).to_string()
 }
 
 #[test]
@@ -29,7 +31,9 @@ fn a_difference_names_match_turn_and_line() {
     let (forged, number) = forged(&eventful(), "answer", "25x18", "25x17");
     let found = difference(&forged);
     assert_eq!(found.turn, Some(2));
-    assert!(found.to_string().starts_with(&format!("line {}, match m1, turn 2: recorded `", number + 1)));
+    assert!(
+        Chain(&found).to_string().starts_with(&format!("line {}, match m1, turn 2: recorded `", number + 1))
+    );
 }
 
 #[test]
@@ -65,8 +69,8 @@ fn an_answer_that_was_made_late_should_have_been_a_timeout() {
     let found = difference(&late);
     assert_eq!(found.line, number + 1);
     assert!(
-        found.what.to_string().contains("but the rules give `{\"type\":\"fault\"")
-            && found.what.to_string().contains("timeout")
+        Chain(&found.what).to_string().contains("but the rules give `{\"type\":\"fault\"")
+            && Chain(&found.what).to_string().contains("timeout")
     );
 }
 
@@ -144,12 +148,12 @@ fn seed_salt_and_commitment_belong_together() {
     let text = String::from_utf8(record.clone()).unwrap();
     for (seed, other) in [("01".repeat(32), "11".repeat(32)), ("02".repeat(32), "12".repeat(32))] {
         let found = difference(text.replace(&seed, &other).as_bytes());
-        assert!(found.what.to_string().contains("do not give the commitment"), "{found}");
+        assert!(Chain(&found.what).to_string().contains("do not give the commitment"), "{}", Chain(&found));
         assert_eq!(found.line, lines(&record).len());
     }
     let commitment = hex::encode(&Seed([1; 32]).commitment(&[2; 32]));
     let (forged, _) = forged(&record, "record", &commitment, &"00".repeat(32));
-    assert!(difference(&forged).what.to_string().contains("do not give the commitment"));
+    assert!(Chain(&difference(&forged).what).to_string().contains("do not give the commitment"));
 }
 
 #[test]
@@ -160,7 +164,7 @@ fn another_seed_changes_the_fallback_moves() {
     let [old, new] = [old, new].map(|seed| hex::encode(&seed.commitment(&[2; 32])));
     text = text.replace(&old, &new);
     let found = difference(&resealed(text.lines().map(str::to_owned).collect()));
-    assert!(found.what.to_string().contains("fallback"), "{found}");
+    assert!(Chain(&found.what).to_string().contains("fallback"), "{}", Chain(&found));
 }
 
 #[test]
@@ -175,7 +179,7 @@ fn nonces_and_deal_are_those_of_the_match() {
     {
         let found = difference(text.replace(says, instead).as_bytes());
         assert_eq!(found.line, count);
-        assert!(found.what.to_string().contains("deal or nonces"), "{found}");
+        assert!(Chain(&found.what).to_string().contains("deal or nonces"), "{}", Chain(&found));
     }
     // Where the referee has moved, the moves tell.
     let record = played_on();
@@ -207,7 +211,7 @@ fn a_changed_set_up_is_detected() {
         let forged = resealed(text.replacen(says, instead, 1).lines().map(str::to_owned).collect());
         assert!(!verify(&forged).is_empty(), "{instead}");
         let found = difference(&forged);
-        assert!(found.what.to_string().contains(in_words), "{instead}: {found}");
+        assert!(Chain(&found.what).to_string().contains(in_words), "{instead}: {}", Chain(&found));
     }
 }
 
@@ -218,9 +222,13 @@ fn a_changed_clock_is_detected_at_its_first_effect() {
         forged(&record, "record", "\"delay_ms\":100,\"bank_ms\":1000", "\"delay_ms\":0,\"bank_ms\":0");
     let found = difference(&forged);
     // Nothing is left but the increment: the second answer of a seat that took longer is too late.
-    assert!(found.what.to_string().contains("but the rules give `{\"type\":\"fault\""), "{found}");
+    assert!(
+        Chain(&found.what).to_string().contains("but the rules give `{\"type\":\"fault\""),
+        "{}",
+        Chain(&found)
+    );
     let (longer, _) = super::forged(&timed_out(), "record", "\"bank_ms\":1000", "\"bank_ms\":5000");
-    assert!(difference(&longer).what.to_string().starts_with("this cannot happen here"));
+    assert!(Chain(&difference(&longer).what).to_string().starts_with("this cannot happen here"));
 }
 
 #[test]
@@ -249,7 +257,7 @@ fn another_opening_length_is_detected() {
     );
     let (forged, _) = forged(&record, "record", "\"opening_plies\":3", "\"opening_plies\":101");
     assert_eq!(
-        difference(&forged).what.to_string(),
+        Chain(&difference(&forged).what).to_string(),
         "an opening of 101 plies is too long: it has at most 100"
     );
 }
@@ -261,14 +269,22 @@ fn a_given_opening_is_checked_move_by_move() {
     assert!(verify(&record).is_empty());
     assert_found(&record, "event", "23-18", "23-19", 0);
     let (forged, _) = forged(&record, "record", "\"23-18\"", "\"23-19\"");
-    assert_eq!(difference(&forged).what.to_string(), "ply 3: `15-19` is not legal for seat 0");
+    assert_eq!(Chain(&difference(&forged).what).to_string(), "ply 3: `15-19` is not legal for seat 0");
     let (forged, _) = super::forged(&record, "record", "\"15-19\"", "\"15-18\"");
-    assert!(difference(&forged).what.to_string().starts_with("ply 3: `15-18` is not legal"));
+    assert!(Chain(&difference(&forged).what).to_string().starts_with("ply 3: `15-18` is not legal"));
     // What was given is not random, and the other way round.
     let instead = "\"opening_plies\":3";
     let (forged, _) =
         super::forged(&record, "record", "\"opening\":[\"11-15\",\"23-18\",\"15-19\"]", instead);
-    assert!(difference(&forged).what.to_string().contains("but the rules give"), "{}", difference(&forged));
+    assert!(
+        Chain(&difference(&forged).what).to_string().contains("but the rules give"),
+        "{}",
+        difference(&forged)
+    );
     let (forged, _) = super::forged(&record, "record", "\"opening\":[", "\"opening_plies\":3,\"opening\":[");
-    assert!(difference(&forged).what.to_string().contains("exclude each other"), "{}", difference(&forged));
+    assert!(
+        Chain(&difference(&forged).what).to_string().contains("exclude each other"),
+        "{}",
+        difference(&forged)
+    );
 }

@@ -2,13 +2,15 @@
 
 use super::*;
 
+use referee_game::Chain;
+
 #[test]
 fn records_of_another_format_are_refused() {
     let (newer, _) = forged(&eventful(), "record", "\"format\":2", "\"format\":3");
-    assert_eq!(difference(&newer).what.to_string(), "record format 3; this program reads 2");
+    assert_eq!(Chain(&difference(&newer).what).to_string(), "record format 3; this program reads 2");
     let limits = serde_json::to_string(&Limits::TODAY).unwrap();
     let (less, _) = forged(&eventful(), "record", &format!(",\"limits\":{limits}"), "");
-    assert!(difference(&less).what.to_string().contains("limits"), "{}", difference(&less));
+    assert!(Chain(&difference(&less).what).to_string().contains("limits"), "{}", difference(&less));
 }
 
 #[test]
@@ -32,8 +34,8 @@ fn a_replay_uses_the_limits_of_the_record() {
     assert!(verify(&record).is_empty());
     let (forged, _) = forged(&record, "record", "\"strays\":20", "\"strays\":21");
     assert!(
-        difference(&forged).what.to_string().contains("strays")
-            || difference(&forged).what.to_string().contains("cannot happen")
+        Chain(&difference(&forged).what).to_string().contains("strays")
+            || Chain(&difference(&forged).what).to_string().contains("cannot happen")
     );
     for (limit, most) in [("strays", Limits::MOST.strays), ("opening_tries", Limits::MOST.opening_tries)] {
         let today = serde_json::to_value(Limits::TODAY).unwrap()[limit].clone();
@@ -43,6 +45,10 @@ fn a_replay_uses_the_limits_of_the_record() {
             &format!("\"{limit}\":{today}"),
             &format!("\"{limit}\":{}", most + 1),
         );
-        assert!(difference(&huge).what.to_string().contains("larger than any"), "{}", difference(&huge));
+        assert!(
+            Chain(&difference(&huge).what).to_string().contains("larger than any"),
+            "{}",
+            difference(&huge)
+        );
     }
 }

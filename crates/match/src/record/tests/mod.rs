@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use referee_game::chance::Seed;
 use referee_game::clock::Tick;
-use referee_game::{Seat, Seating, hex};
+use referee_game::{Chain, Seat, Seating, hex};
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
 use referee_protocol::words::{ErrorCode, FaultCode};
@@ -35,7 +35,7 @@ fn verify(record: &[u8]) -> Vec<Difference> {
         while playback.step()?.is_some() {}
         Ok(())
     });
-    let text = |difference: &Difference| difference.to_string();
+    let text = |difference: &Difference| Chain(&difference).to_string();
     assert_eq!(playback.err().as_ref().map(text), differences.first().map(text));
     differences
 }
@@ -264,7 +264,7 @@ fn the_seal_covers_the_bots_line() {
     seal(&mut record, reveal);
     assert!(verify(&record).is_empty());
     let text = String::from_utf8(record).unwrap().replace("\"cpu_ms\":5", "\"cpu_ms\":4");
-    assert!(difference(text.as_bytes()).what.to_string().contains("changed after it was sealed"));
+    assert!(Chain(&difference(text.as_bytes()).what).to_string().contains("changed after it was sealed"));
 }
 
 #[test]

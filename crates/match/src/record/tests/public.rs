@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::record::{PublicRecord, PublishedInfo, digest, private_digests, private_seat, public};
+use referee_game::Chain;
 
 /// A record that ends with these bots, and in which seat 0 has written what is no JSON.
 fn talkative() -> Vec<u8> {
@@ -93,13 +94,11 @@ fn info_is_public_if_it_may_be() {
 fn what_is_no_record_has_no_public_form() {
     let record = eventful();
     let cut = &record[..record.len() - 5];
-    assert!(public(cut, PublishedInfo::After).unwrap_err().what.to_string().contains("cut off"));
+    assert!(Chain(&public(cut, PublishedInfo::After).unwrap_err().what).to_string().contains("cut off"));
     assert_eq!(public(b"", PublishedInfo::After).unwrap_err().line, 1);
     let changed = String::from_utf8(record.clone()).unwrap().replacen("11-15", "11-16", 1);
     assert!(
-        public(changed.as_bytes(), PublishedInfo::After)
-            .unwrap_err()
-            .what
+        Chain(&public(changed.as_bytes(), PublishedInfo::After).unwrap_err().what)
             .to_string()
             .contains("after it was sealed")
     );

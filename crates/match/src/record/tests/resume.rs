@@ -2,7 +2,7 @@
 
 use referee_game::chance::RandomKey;
 use referee_game::erased::Rules;
-use referee_game::{Uniform, Viewer};
+use referee_game::{Chain, Uniform, Viewer};
 
 use super::*;
 use crate::record::Resume;
@@ -220,5 +220,5 @@ fn a_record_that_was_changed_is_not_continued() {
     }
     let first = record.split(|&byte| byte == b'\n').next().unwrap();
     let other = Resume::open(first, |_| (Seed([3; 32]), [2; 32]), wants(2), None, &catalog);
-    assert_eq!(other.unwrap_err().to_string(), "the match has another seed");
+    assert_eq!(Chain(&other.unwrap_err()).to_string(), "the match has another seed");
 }

@@ -21,22 +21,32 @@ use crate::workers::WorkersConfigError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeagueConfigError {
-    #[error("{}: {why}", path.display())]
+    #[error("{}", path.display())]
     File {
         /// The file.
         path: PathBuf,
+        #[source]
         why: Box<LeagueFileError>,
     },
-    #[error("ladder {ladder}: {why}")]
-    Ladder { ladder: String, why: Box<LadderConfigError> },
-    #[error("program {program}: {why}")]
+    #[error("ladder {ladder}")]
+    Ladder {
+        ladder: String,
+        #[source]
+        why: Box<LadderConfigError>,
+    },
+    #[error("program {program}")]
     Files {
         /// The name of the program.
         program: String,
+        #[source]
         why: FilesError,
     },
-    #[error("program {program}: {why}")]
-    Sandbox { program: String, why: SandboxError },
+    #[error("program {program}")]
+    Sandbox {
+        program: String,
+        #[source]
+        why: SandboxError,
+    },
     /// What owners hand in cannot be confined.
     #[error(transparent)]
     Submitted(#[from] Unavailable),
@@ -56,19 +66,8 @@ pub enum LeagueConfigError {
     #[error("[submissions] needs [owners]: owners hand in programs on the server that it configures")]
     NoOwners,
     /// `[workers]` is not valid.
-    #[error("[workers]: {0}")]
+    #[error("[workers]")]
     Workers(#[from] WorkersConfigError),
-}
-
-impl LeagueConfigError {
-    /// Whether what the file says is wrong, not the machine.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            LeagueConfigError::Sandbox { why, .. } => why.is_usage(),
-            LeagueConfigError::Submitted(_) => false,
-            _ => true,
-        }
-    }
 }
 
 /// A file that is not that of a league.
@@ -96,8 +95,12 @@ pub enum LeagueFileError {
     LadderName(String),
     #[error("ladder {0}: the name is not unique")]
     LadderTwice(String),
-    #[error("program {program}: {why}")]
-    Program { program: String, why: ProgramError },
+    #[error("program {program}")]
+    Program {
+        program: String,
+        #[source]
+        why: ProgramError,
+    },
     /// A text of `[pages]` has another length.
     #[error(transparent)]
     Pages(#[from] WrongLength),
@@ -126,10 +129,10 @@ pub enum LadderConfigError {
     /// There is no such game.
     #[error(transparent)]
     Game(#[from] GameError),
-    #[error("its directory `games`: {0}")]
-    Kept(io::Error),
-    #[error("seats: {0}")]
-    Seats(Misconfigured),
+    #[error("its directory `games`")]
+    Kept(#[source] io::Error),
+    #[error("seats")]
+    Seats(#[source] Misconfigured),
     #[error("{key}: {value} is not from 1 to {most}")]
     Range {
         key: &'static str,
@@ -146,7 +149,7 @@ pub enum LadderConfigError {
     /// A file of the certificate is missing.
     #[error(transparent)]
     Unpaired(#[from] Unpaired),
-    #[error("tls_cert, tls_key: {0}")]
+    #[error("tls_cert, tls_key")]
     Certificate(#[from] BadCertificate),
     #[error("tls_cert needs `listen`")]
     NoListener,

@@ -30,7 +30,7 @@ pub enum BadRetention {
     Time { key: &'static str, text: String, why: humantime::DurationError },
     #[error("[retention] send: it sends packs, and needs `pack_after`")]
     NoPacks,
-    #[error("[retention] send: {0}")]
+    #[error("[retention] send")]
     Send(#[from] SendCommandError),
 }
 

@@ -20,6 +20,7 @@ use referee_bots::Command;
 use referee_bots::sandbox::separate;
 use referee_engine::runner::RunChange;
 use referee_engine::sources::{BotSpec, BotTokens, Source};
+use referee_game::Chain;
 use referee_game::hex;
 use referee_league::{
     LadderError, LadderRulings, LadderSeason, League, LeagueBot, LeagueOwner, NotCounted, OwnerState,
@@ -104,7 +105,7 @@ impl Control<'_> {
         loop {
             // A database that is locked for long is tried again.
             let looked = self.look(&mut seen).and_then(|()| Ok(self.end_challenges()?));
-            let failed = looked.err().map(|error| error.to_string());
+            let failed = looked.err().map(|error| Chain(&error).to_string());
             if let Some(error) = failed.as_ref().filter(|_| failed != failure) {
                 tracing::warn!("{}: changes are not taken up: {error}", self.name);
             }
@@ -129,7 +130,7 @@ impl Control<'_> {
                 Ok(ControlRequest::TakeUp(done)) => asked = Some(done),
                 Ok(ControlRequest::End) | Err(RecvTimeoutError::Disconnected) => {
                     if let Err(error) = self.end_challenges() {
-                        tracing::warn!("{}: challenges that were played stay: {error}", self.name);
+                        tracing::warn!("{}: challenges that were played stay: {}", self.name, Chain(&error));
                     }
                     self.keep_memory(&mut memory);
                     return Ok(());
@@ -146,7 +147,7 @@ impl Control<'_> {
         }
         match memory.write(&mut self.league, self.name) {
             Ok(()) => *stored = memory,
-            Err(error) => tracing::debug!("{}: exclusions are not stored: {error}", self.name),
+            Err(error) => tracing::debug!("{}: exclusions are not stored: {}", self.name, Chain(&error)),
         }
     }
 
@@ -156,7 +157,7 @@ impl Control<'_> {
         if !due.is_empty()
             && let Err(error) = self.league.add_ratings(self.name, now(), &due)
         {
-            tracing::debug!("{}: the history of ratings lacks a point: {error}", self.name);
+            tracing::debug!("{}: the history of ratings lacks a point: {}", self.name, Chain(&error));
         }
     }
 
@@ -204,7 +205,7 @@ impl Control<'_> {
         // What is left of this may take a while: it reads the files of programs.
         for (spec, place) in self.programs(&new, &seen.bots)? {
             self.add_for_workers(&spec, place).unwrap_or_else(|why| {
-                tracing::warn!("{}: {} plays on no worker: {why}", self.name, spec.name);
+                tracing::warn!("{}: {} plays on no worker: {}", self.name, spec.name, Chain(&why));
             });
             if place == ProgramPlace::Anywhere {
                 let _ = self.changes.send(RunChange::Bot(spec));
@@ -271,7 +272,7 @@ impl Control<'_> {
         for bot in all.iter().filter(|bot| bot.revoked_at.is_none()) {
             let Some(text) = &bot.command else { continue };
             let sandbox = config.sandbox_of(bot, self.job_bots.is_some());
-            let parsed = sandbox.map_err(|why| why.to_string()).and_then(|(sandbox, place)| {
+            let parsed = sandbox.map_err(|why| Chain(&why).to_string()).and_then(|(sandbox, place)| {
                 let command = text.parse::<Command>().map_err(|error| error.to_string())?;
                 Ok((Command { sandbox, ..command }, place))
             });
@@ -312,9 +313,10 @@ impl Control<'_> {
             Ok(digest) => digest,
             Err(why) => {
                 tracing::warn!(
-                    "{}: the files of {} are not compared with earlier ones: {why}",
+                    "{}: the files of {} are not compared with earlier ones: {}",
                     self.name,
-                    bot.name
+                    bot.name,
+                    Chain(&why)
                 );
                 return Ok(bot.name.clone());
             }

@@ -34,8 +34,12 @@ pub enum LeagueError {
     Store(#[from] StoreError),
     #[error("{}: another process plays this league", .0.display())]
     Played(PathBuf),
-    #[error("ladder {ladder}: {why}")]
-    Ladder { ladder: String, why: Box<LadderFailure> },
+    #[error("ladder {ladder}")]
+    Ladder {
+        ladder: String,
+        #[source]
+        why: Box<LadderFailure>,
+    },
     /// Workers cannot play.
     #[error(transparent)]
     Workers(#[from] WorkersError),
@@ -47,10 +51,14 @@ pub enum LeagueError {
         "[submissions] on = \"workers\" needs workers: --workers-listen or --workers, or [workers] in the file"
     )]
     NoWorkers,
-    #[error("[sandbox] limits: {0}")]
-    Limits(InvalidLimit),
-    #[error("owners: listen {address}: {why}")]
-    Owners { address: SocketAddr, why: io::Error },
+    #[error("[sandbox] limits")]
+    Limits(#[source] InvalidLimit),
+    #[error("owners: listen {address}")]
+    Owners {
+        address: SocketAddr,
+        #[source]
+        why: io::Error,
+    },
     #[error("a thread panicked")]
     Panicked,
 }
@@ -58,22 +66,6 @@ pub enum LeagueError {
 impl LeagueError {
     pub(in crate::league) fn of_ladder(ladder: &str, why: impl Into<LadderFailure>) -> LeagueError {
         LeagueError::Ladder { ladder: ladder.to_owned(), why: Box::new(why.into()) }
-    }
-
-    /// Whether what was asked for is wrong, not the machine.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            LeagueError::Config(error) => error.is_usage(),
-            LeagueError::Programs(error) => error.is_usage(),
-            LeagueError::Workers(error) => error.is_usage(),
-            LeagueError::NotPacked(_) | LeagueError::NoWorkers | LeagueError::Limits(_) => true,
-            LeagueError::Io(_)
-            | LeagueError::Store(_)
-            | LeagueError::Played(_)
-            | LeagueError::Ladder { .. }
-            | LeagueError::Owners { .. }
-            | LeagueError::Panicked => false,
-        }
     }
 }
 
@@ -104,8 +96,12 @@ pub enum LadderFailure {
     /// A match does not fit it.
     #[error(transparent)]
     Misfit(#[from] LadderError),
-    #[error("watch {address}: {why}")]
-    Watch { address: SocketAddr, why: io::Error },
+    #[error("watch {address}")]
+    Watch {
+        address: SocketAddr,
+        #[source]
+        why: io::Error,
+    },
     /// Workers cannot get its game.
     #[error(transparent)]
     NotPacked(#[from] NotPacked),

@@ -9,6 +9,7 @@ use referee_engine::driver::Run;
 use referee_engine::runner::{MatchRunner, RunEnd, RunEvent, RunFailure, SetScheduler, signalled};
 use referee_engine::sources::Listen;
 use referee_files::{Folder, RecordFolder};
+use referee_game::Chain;
 use referee_league::League;
 use referee_store::now;
 use referee_web::WatchServer;
@@ -226,7 +227,7 @@ fn play_on_workers(
     // The other matches are played here from now on.
     schedule.set_slots(0);
     if let Err(why) = &played {
-        tracing::error!("workers get no matches until the server is restarted: {why}");
+        tracing::error!("workers get no matches until the server is restarted: {}", Chain(why));
     }
     let ended = coordinator.end(false);
     played?;

@@ -11,6 +11,7 @@ use super::reload::ConfigFile;
 use crate::league::config::RecordRetention;
 use crate::league::{RetainedLadder, Retention, SendCommand, SendError};
 use referee_files::{PackRange, RecordFolder};
+use referee_game::Chain;
 use referee_league::League;
 use referee_match::record::PublishedInfo;
 use referee_store::{StoreError, now};
@@ -53,7 +54,7 @@ impl RetentionWork {
         }
         let (mut failure, mut retry) = (None, Retry::default());
         loop {
-            let failed = self.step(ends, &mut retry).err().map(|error| error.to_string());
+            let failed = self.step(ends, &mut retry).err().map(|error| Chain(&error).to_string());
             if let Some(error) = failed.as_ref().filter(|_| failed != failure) {
                 tracing::warn!("{}: older records stay as they are: {error}", self.name);
             }
@@ -120,9 +121,10 @@ impl RetentionWork {
                 *retry = Retry { at: Some(Instant::now() + delay), delay };
                 self.sending.fail();
                 tracing::error!(
-                    "{}: {pack} was not sent, and is tried again in {} s: {error}",
+                    "{}: {pack} was not sent, and is tried again in {} s: {}",
                     self.name,
-                    delay.as_secs()
+                    delay.as_secs(),
+                    Chain(&error)
                 );
             }
         }

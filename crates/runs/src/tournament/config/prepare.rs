@@ -220,7 +220,8 @@ impl TournamentConfig {
                 wait: config.wait.duration(),
                 reconnect: config.reconnect.duration(),
                 connections: config.connections,
-                certificate: pem_files(path(&config.tls_cert), path(&config.tls_key))?
+                certificate: pem_files(path(&config.tls_cert), path(&config.tls_key))
+                    .map_err(ConfigError::Certificate)?
                     .map(CertificateFile::Pem),
             });
         }

@@ -9,6 +9,8 @@ use futures_util::StreamExt;
 use super::super::broker::{BrokerError, failed};
 use super::{CoordinatorService, Open};
 
+use referee_game::Chain;
+
 impl CoordinatorService {
     /// Publishes sets again that the broker has lost and that no worker reports.
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
@@ -17,7 +19,7 @@ impl CoordinatorService {
         let there = match self.sets_in_stream().await {
             Ok(there) => there,
             Err(error) => {
-                tracing::debug!(%error, "the broker cannot be asked now");
+                tracing::debug!(error = %Chain(&error), "the broker cannot be asked now");
                 return;
             }
         };
@@ -29,7 +31,7 @@ impl CoordinatorService {
             }
         }
         if let Err(error) = self.republish_orphans(&there).await {
-            tracing::debug!(%error, "the broker cannot be asked now");
+            tracing::debug!(error = %Chain(&error), "the broker cannot be asked now");
         }
     }
 

@@ -2,6 +2,8 @@
 
 use super::*;
 
+use referee_game::Chain;
+
 #[test]
 fn a_broker_that_is_killed_loses_no_set() {
     on_one_thread(async {
@@ -41,7 +43,7 @@ async fn the_broker_is_asked_again_for_what_it_does_not_create_at_once() {
     });
     assert_eq!(created.await.unwrap(), 4);
     let created = create(async || Err::<(), BrokerError>(failed("it never does")));
-    assert_eq!(created.await.unwrap_err().to_string(), "it never does");
+    assert_eq!(Chain(&created.await.unwrap_err()).to_string(), "it never does");
 }
 
 #[test]

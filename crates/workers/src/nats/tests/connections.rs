@@ -2,6 +2,8 @@
 
 use super::*;
 
+use referee_game::Chain;
+
 #[test]
 fn credentials_come_from_a_file_of_the_user() {
     use std::os::unix::fs::PermissionsExt;
@@ -12,7 +14,7 @@ fn credentials_come_from_a_file_of_the_user() {
             std::fs::write(&file, text).unwrap();
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
             let broker = Broker { credentials: Some(file.clone()), ..server.broker() };
-            broker.connect("test", "_INBOX").await.map(drop).map_err(|error| error.to_string())
+            broker.connect("test", "_INBOX").await.map(drop).map_err(|error| Chain(&error).to_string())
         };
         assert_eq!(connect("cup:secret\n", 0o600).await, Ok(()));
         let error = connect("cup:wrong", 0o600).await.unwrap_err();
@@ -21,13 +23,13 @@ fn credentials_come_from_a_file_of_the_user() {
         assert!(error.contains("chmod 600"), "{error}");
         let error = connect("two words", 0o600).await.unwrap_err();
         assert!(error.contains("expected NATS credentials"), "{error}");
-        let error = server.broker().connect("test", "_INBOX").await.unwrap_err().to_string();
+        let error = Chain(&server.broker().connect("test", "_INBOX").await.unwrap_err()).to_string();
         assert!(error.contains("authorization violation"), "{error}");
     });
     on_one_thread(async {
         let (url, queue) = ("nats://127.0.0.1:1".to_owned(), "q".to_owned());
         let nowhere = Broker { url, queue, credentials: None, ca: None, identity: None };
-        let error = nowhere.connect("test", "_INBOX").await.unwrap_err().to_string();
+        let error = Chain(&nowhere.connect("test", "_INBOX").await.unwrap_err()).to_string();
         assert!(error.starts_with("nats://127.0.0.1:1: "), "{error}");
     });
 }
@@ -46,8 +48,8 @@ fn a_connection_with_tls_trusts_the_given_certificates_only() {
         let url = format!("tls://localhost:{}", server.port);
         let trusting = Broker { url: url.clone(), ca: Some(cert.clone()), ..server.broker() };
         trusting.connect("test", "_INBOX").await.unwrap();
-        let error =
-            Broker { url, ..server.broker() }.connect("test", "_INBOX").await.unwrap_err().to_string();
+        let error = Chain(&Broker { url, ..server.broker() }.connect("test", "_INBOX").await.unwrap_err())
+            .to_string();
         assert!(error.to_lowercase().contains("certificate"), "{error}");
         // A server that verifies its clients.
         let (chain, private) = (path(&cert), path(&key));

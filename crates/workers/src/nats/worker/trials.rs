@@ -10,6 +10,7 @@ use crate::machine::MachineState;
 use crate::nats::broker::BrokerError;
 use crate::nats::message::{ToCoordinator, encode_report, program_object, report_object};
 use crate::trial::{TrialJob, TrialReply};
+use referee_game::Chain;
 
 /// A trial that a desk wants.
 pub(super) struct HeldTrial {
@@ -121,7 +122,7 @@ impl WorkerService {
         report.is_storing = false;
         match result {
             Ok(()) => self.send_tried(id, &[]).await,
-            Err(error) => tracing::debug!(%error, "a report cannot be stored now"),
+            Err(error) => tracing::debug!(error = %Chain(&error), "a report cannot be stored now"),
         }
     }
 
