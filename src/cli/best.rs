@@ -118,18 +118,14 @@ struct Parameter {
     values: Vec<String>,
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` is not KEY=VALUE,VALUE,...")]
-struct NoParameter(String);
-
 impl FromStr for Parameter {
-    type Err = NoParameter;
+    type Err = anyhow::Error;
 
-    fn from_str(text: &str) -> Result<Parameter, NoParameter> {
+    fn from_str(text: &str) -> anyhow::Result<Parameter> {
         let (key, values) = text.split_once('=').unwrap_or((text, ""));
         let values: Vec<String> = values.split(',').map(str::to_owned).collect();
         if key.is_empty() || values.iter().any(String::is_empty) {
-            return Err(NoParameter(text.to_owned()));
+            anyhow::bail!("`{text}` is not KEY=VALUE,VALUE,...");
         }
         Ok(Parameter { key: key.to_owned(), values })
     }

@@ -12,6 +12,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use anyhow::Context as _;
 use clap::Args as ClapArgs;
 
 use crate::bot::Command;
@@ -148,17 +149,13 @@ enum Playouts {
     Each(u32),
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` is neither auto nor a number from 1 to 1000000")]
-struct InvalidPlayouts(String);
-
 impl FromStr for Playouts {
-    type Err = InvalidPlayouts;
+    type Err = anyhow::Error;
 
-    fn from_str(text: &str) -> Result<Playouts, InvalidPlayouts> {
+    fn from_str(text: &str) -> anyhow::Result<Playouts> {
         let number = || text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
         let found = if text == "auto" { Some(Playouts::Auto) } else { number().map(Playouts::Each) };
-        found.ok_or_else(|| InvalidPlayouts(text.to_owned()))
+        found.with_context(|| format!("`{text}` is neither auto nor a number from 1 to 1000000"))
     }
 }
 

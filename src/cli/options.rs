@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use referee_protocol::limits;
 use referee_protocol::words::OnFault;
@@ -45,13 +46,9 @@ impl GameOptions {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` is not KEY=VALUE")]
-pub(super) struct NoKeyValue(String);
-
 /// Parses `KEY=VALUE`.
-pub(super) fn key_value(text: &str) -> Result<(String, Value), NoKeyValue> {
-    let (key, value) = text.split_once('=').ok_or_else(|| NoKeyValue(text.to_owned()))?;
+pub(super) fn key_value(text: &str) -> anyhow::Result<(String, Value)> {
+    let (key, value) = text.split_once('=').with_context(|| format!("`{text}` is not KEY=VALUE"))?;
     // Text that is not JSON is a string: `--set fen=B:W18:B12` needs no quotes.
     let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
     Ok((key.to_owned(), value))

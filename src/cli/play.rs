@@ -34,7 +34,7 @@ use crate::report::{
 use crate::results::FinishedMatch;
 use crate::runner::{MatchRunner, Watch};
 use crate::runs::config::Dollars;
-use crate::runs::play::{Mirror, Play, PlayEvent, PlayResult, seating_for};
+use crate::runs::play::{InvalidPlay, Mirror, Play, PlayEvent, PlayResult, seating_for};
 use crate::sources::{self, BotSpec, Source};
 
 /// Play matches between bots that the referee starts or that connect to it
@@ -168,7 +168,14 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     let max_cost = args.max_cost;
     let mut play = Play { runner, matches, openings, mirror, trust_bots: args.trust_bots, max_cost };
-    play.check().map_err(Failure::usage)?;
+    play.check().map_err(|why| {
+        Failure::usage(match why {
+            InvalidPlay::NotRestartable(why) => format!("--mirror: {why}; --trust-bots overrides this check"),
+            InvalidPlay::IncompleteSet { matches, size } => {
+                format!("-n {matches}: --mirror needs a multiple of {size}, the number of matches of a set")
+            }
+        })
+    })?;
     args.luck.check(rules.meta(), args.terms.has_records())?;
     // Opened after validation, so that a rejected command line creates no directory.
     let records = args.terms.records()?;

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf, StripPrefixError};
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use referee_game::hex;
@@ -167,10 +167,11 @@ impl Command {
     ///
     /// # Errors
     /// If one of them does not exist, or it is elsewhere.
-    pub fn directory_in_files(&self) -> Result<Option<PathBuf>, DirectoryError> {
+    pub fn directory_in_files(&self) -> std::io::Result<Option<PathBuf>> {
         let Some(files) = &self.files else { return Ok(None) };
         let directory = self.resolve(".").canonicalize()?;
-        Ok(Some(directory.strip_prefix(files.canonicalize()?)?.to_owned()))
+        let directory = directory.strip_prefix(files.canonicalize()?).map_err(std::io::Error::other)?;
+        Ok(Some(directory.to_owned()))
     }
 
     /// The path of the program.
@@ -202,15 +203,6 @@ impl Command {
 
 /// The maximum length of the first line of a script, in bytes.
 const FIRST_LINE: u64 = 256;
-
-/// Why the working directory of a bot has no path among its files.
-#[derive(Debug, thiserror::Error)]
-pub enum DirectoryError {
-    #[error(transparent)]
-    System(#[from] std::io::Error),
-    #[error(transparent)]
-    Elsewhere(#[from] StripPrefixError),
-}
 
 /// Why a command cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

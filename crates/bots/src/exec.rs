@@ -73,7 +73,7 @@ pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinPr
             let ended = match &confinement.bubblewrap {
                 Some(program) => become_bubblewrap(&launcher, program, &confinement, argv)
                     .map(|never| match never {})
-                    .map_err(ExecError::System),
+                    .map_err(NotConfined::System),
                 None => become_bot(&mut launcher, &confinement, argv, builtins),
             };
             let error = match ended {
@@ -81,7 +81,7 @@ pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinPr
                 Err(error) => error,
             };
             // The launcher may have exited.
-            let _ = launcher.write_all(&error.number().to_ne_bytes());
+            let _ = launcher.write_all(&number(&error).to_ne_bytes());
             // It names what a number cannot. Standard error may be closed.
             let _ = writeln!(io::stderr(), "cannot start the bot: {error}");
         }
@@ -94,32 +94,13 @@ pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinPr
     FAILED.into()
 }
 
-/// Why this process cannot become the bot.
-#[derive(Debug, thiserror::Error)]
-enum ExecError {
-    #[error(transparent)]
-    System(#[from] io::Error),
-    #[error(transparent)]
-    NotConfined(#[from] NotConfined),
-}
-
-impl From<Errno> for ExecError {
-    fn from(error: Errno) -> ExecError {
-        ExecError::System(error.into())
-    }
-}
-
-impl ExecError {
-    /// The error number for the launcher.
-    fn number(&self) -> i32 {
-        let number = match self {
-            ExecError::System(error) | ExecError::NotConfined(NotConfined::System(error)) => {
-                error.raw_os_error()
-            }
-            ExecError::NotConfined(_) => None,
-        };
-        number.unwrap_or(Errno::IO.raw_os_error())
-    }
+/// The error number for the launcher.
+fn number(error: &NotConfined) -> i32 {
+    let number = match error {
+        NotConfined::System(error) => error.raw_os_error(),
+        _ => None,
+    };
+    number.unwrap_or(Errno::IO.raw_os_error())
 }
 
 /// Becomes `bwrap`, which runs this program again in new namespaces.
@@ -159,7 +140,7 @@ fn become_bot(
     confinement: &Confinement,
     argv: Vec<OsString>,
     builtins: &[BuiltinProgram],
-) -> Result<ExitCode, ExecError> {
+) -> Result<ExitCode, NotConfined> {
     let ([input, output], environment) = receive(launcher)?;
     rustix::stdio::dup2_stdin(&input)?;
     rustix::stdio::dup2_stdout(&output)?;

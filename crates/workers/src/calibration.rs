@@ -30,21 +30,12 @@ pub struct Calibration {
     pub disturbed: f64,
 }
 
-/// Why round trips cannot be measured.
-#[derive(Debug, thiserror::Error)]
-pub enum CalibrationError {
-    #[error(transparent)]
-    NotStarted(#[from] StartError),
-    #[error(transparent)]
-    System(#[from] io::Error),
-}
-
 impl Calibration {
     /// Measures for this time with `cat`.
     ///
     /// # Errors
     /// If it cannot be started or ends.
-    pub async fn measure(launch: Launch, time: Duration) -> Result<Calibration, CalibrationError> {
+    pub async fn measure(launch: Launch, time: Duration) -> Result<Calibration, StartError> {
         let launcher = Launcher::open(launch, 1)?;
         let command = Command { argv: vec!["cat".to_owned()], ..Command::default() };
         let (process, wire) = launcher.start(move |starter| starter.start(&command, |_| {})).await?;

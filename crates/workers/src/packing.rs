@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use referee_bots::DirectoryError;
 use referee_engine::sources::BotSpec;
 use referee_files::Folder;
 use referee_game::erased::Rules;
@@ -23,20 +22,8 @@ pub const ARCHIVES: &str = "bots";
 pub enum NotPacked {
     #[error("`{0}` connects by itself: workers only play bots that have a command")]
     Connects(String),
-    #[error("the files of `{name}`")]
-    Directory {
-        name: String,
-        #[source]
-        why: DirectoryError,
-    },
-    #[error("the files of `{name}`")]
-    Here {
-        name: String,
-        #[source]
-        why: io::Error,
-    },
     #[error("the files of {of}")]
-    Archive {
+    Files {
         of: String,
         #[source]
         why: ArchiveError,
@@ -56,25 +43,23 @@ pub fn pack_bots(bots: &[BotSpec], directory: &Path) -> Result<Vec<UnitBot>, Not
     let bot = |bot: &BotSpec| {
         let name = || bot.name.clone();
         let command = bot.source.command().ok_or_else(|| NotPacked::Connects(name()))?;
-        let within = command.directory_in_files();
-        let within = within.map_err(|why| NotPacked::Directory { name: name(), why })?;
+        let files = |why| NotPacked::Files { of: format!("`{}`", bot.name), why };
+        let within = command.directory_in_files().map_err(|why| files(why.into()))?;
         let place = match (&command.files, within) {
-            (Some(files), Some(within)) => {
-                let id = match packed.get(files) {
+            (Some(folder), Some(within)) => {
+                let id = match packed.get(folder) {
                     Some(&id) => id,
                     None => {
-                        let of = || format!("`{}`", bot.name);
-                        let id = pack(directory, |out| pack_folder(files, ArchiveLimits::BOT, out))
-                            .map_err(|why| NotPacked::Archive { of: of(), why })?;
-                        packed.insert(files.clone(), id);
+                        let id = pack(directory, |out| pack_folder(folder, ArchiveLimits::BOT, out));
+                        let id = id.map_err(files)?;
+                        packed.insert(folder.clone(), id);
                         id
                     }
                 };
                 Place::Archive(id, within)
             }
             _ => {
-                let here = Path::new(".").canonicalize();
-                let here = here.map_err(|why| NotPacked::Here { name: name(), why })?;
+                let here = Path::new(".").canonicalize().map_err(|why| files(why.into()))?;
                 Place::Installed(command.directory.as_ref().map_or(here.clone(), |of| here.join(of)))
             }
         };
@@ -93,7 +78,7 @@ pub fn pack_game(rules: &dyn Rules, directory: &Path) -> Result<Option<ArchiveId
     }
     let Some((game, files)) = program::files(rules) else { return Ok(None) };
     let packed = pack(directory, |out| pack_files(&game, &files, ArchiveLimits::BOT, out));
-    packed.map(Some).map_err(|why| NotPacked::Archive { of: rules.meta().id.to_owned(), why })
+    packed.map(Some).map_err(|why| NotPacked::Files { of: rules.meta().id.to_owned(), why })
 }
 
 /// Writes an archive for the run in this directory.

@@ -282,15 +282,8 @@ pub enum BotDifference {
     Layer(Layer),
     #[error("another command line, `{0}`")]
     CommandLine(String),
-    #[error(transparent)]
-    NotDescribed(#[from] DescriptionError),
-}
-
-/// Why the description of a bot in a record cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum DescriptionError {
     #[error("the record does not describe it")]
-    Missing,
+    NotDescribed,
     #[error(transparent)]
     Malformed(#[from] serde_json::Error),
 }

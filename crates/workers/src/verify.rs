@@ -8,7 +8,7 @@ use referee_protocol::words::FaultCode;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::unit::{BotDifference, DescriptionError, OutcomeError, UnitBot, UnitMatch, UnitOutcome, WorkUnit};
+use crate::unit::{BotDifference, OutcomeError, UnitBot, UnitMatch, UnitOutcome, WorkUnit};
 use referee_bots::sandbox::Sandbox;
 use referee_engine::driver::{MatchPlan, PlannedSeat, Run};
 use referee_game::chance::Seed;
@@ -257,8 +257,8 @@ struct DescribedBot {
     sandbox: Sandbox,
 }
 
-fn described(seat: &SeatHeader) -> Result<DescribedBot, DescriptionError> {
-    let described = seat.bot.as_deref().ok_or(DescriptionError::Missing)?;
+fn described(seat: &SeatHeader) -> Result<DescribedBot, BotDifference> {
+    let described = seat.bot.as_deref().ok_or(BotDifference::NotDescribed)?;
     Ok(serde_json::from_str(described.get())?)
 }
 

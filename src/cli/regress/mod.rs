@@ -36,7 +36,7 @@ use crate::runs::play::check_fresh;
 use crate::runs::regression::RegressionSet;
 use crate::runs::regression::{
     Hypotheses, PreparedRegression, RegressionEnd, RegressionEvent, RegressionSetup, ResultsContents,
-    is_same_version, tested_bot,
+    SetupDiffers, is_same_version, tested_bot,
 };
 use crate::runs::workers::OpenedWorkers;
 use crate::sources::{self, BotSpec, Source};
@@ -336,7 +336,13 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let earlier = earlier.map(ResultsContents::read).transpose()?;
     if let Some(earlier) = &earlier {
         let resumed = setup.resume(&earlier.setup, rules, args.terms.has_seed(), args.kept.accept_changed);
-        resumed.map_err(|what| Failure::usage(format!("--resume: {what}")))?;
+        resumed.map_err(|what| {
+            let hint = match what {
+                SetupDiffers::Changed(_) => "; --accept-changed continues with the programs as they are now",
+                _ => "",
+            };
+            Failure::usage(format!("--resume: {what}{hint}"))
+        })?;
         run.seed = parse_seed(&setup.seed).map_err(Failure::usage)?;
     }
     check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;

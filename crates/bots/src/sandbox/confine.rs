@@ -7,12 +7,14 @@ use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, Scope, make_bitflags, path_beneath_rules,
 };
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capability_is_in_bounding_set, remove_capability_from_bounding_set,
 };
+use seccompiler::BackendError;
 
-use super::seccomp::{self, FilterError, FilterScope, Sockets};
+use super::seccomp::{self, FilterScope, Sockets};
 use super::{Confinement, Layer, LayerProblem, Sandbox};
 
 /// The version of Landlock whose file rights are used, as far as the kernel has them.
@@ -40,7 +42,7 @@ const KERNEL: [&str; 13] = [
     "tracefs",
 ];
 
-/// Why a layer cannot be applied to the current thread.
+/// Why the process of the launcher cannot become the bot.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotConfined {
     #[error(transparent)]
@@ -48,7 +50,15 @@ pub(crate) enum NotConfined {
     #[error(transparent)]
     Landlock(#[from] RulesetError),
     #[error(transparent)]
-    Seccomp(#[from] FilterError),
+    NoFilter(#[from] BackendError),
+    #[error(transparent)]
+    FilterNotApplied(#[from] seccompiler::Error),
+}
+
+impl From<Errno> for NotConfined {
+    fn from(error: Errno) -> NotConfined {
+        NotConfined::System(error.into())
+    }
 }
 
 /// Applies the layers that act on the current thread. They last across `execve` and are inherited by children.

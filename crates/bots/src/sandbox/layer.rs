@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BubblewrapProblem, CgroupProblem};
+use super::{BubblewrapProblem, CgroupProblem, InvalidSandbox};
 
 /// A mechanism of the kernel that confines a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -118,14 +118,10 @@ impl fmt::Display for Layer {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown layer `{0}`; available: {all}", all = Layer::ALL.map(Layer::as_str).join(", "))]
-pub struct UnknownLayer(pub String);
-
 impl FromStr for Layer {
-    type Err = UnknownLayer;
-    fn from_str(text: &str) -> Result<Layer, UnknownLayer> {
+    type Err = InvalidSandbox;
+    fn from_str(text: &str) -> Result<Layer, InvalidSandbox> {
         let found = Layer::ALL.into_iter().find(|layer| layer.as_str() == text);
-        found.ok_or_else(|| UnknownLayer(text.to_owned()))
+        found.ok_or_else(|| InvalidSandbox::Layer(text.to_owned()))
     }
 }

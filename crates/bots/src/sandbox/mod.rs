@@ -34,8 +34,8 @@ pub use cgroup::CgroupProblem;
 pub(super) use confine::{NotConfined, confine};
 pub use confinement::ConfinementError;
 pub(super) use confinement::{Confinement, ConfinementGuard};
-pub use layer::{Layer, LayerProblem, UnknownLayer};
-pub use size::{InvalidSize, Size};
+pub use layer::{Layer, LayerProblem};
+pub use size::Size;
 pub use threat::{Threat, threats};
 pub(super) use view::View;
 
@@ -81,17 +81,13 @@ impl fmt::Display for Mode {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown sandbox `{0}`; available: strict, basic, none")]
-pub struct UnknownMode(pub String);
-
 impl FromStr for Mode {
-    type Err = UnknownMode;
-    fn from_str(text: &str) -> Result<Mode, UnknownMode> {
+    type Err = InvalidSandbox;
+    fn from_str(text: &str) -> Result<Mode, InvalidSandbox> {
         [Mode::None, Mode::Basic, Mode::Strict]
             .into_iter()
             .find(|mode| mode.as_str() == text)
-            .ok_or_else(|| UnknownMode(text.to_owned()))
+            .ok_or_else(|| InvalidSandbox::Mode(text.to_owned()))
     }
 }
 
@@ -156,26 +152,32 @@ impl BotLimits {
     ///
     /// # Errors
     /// Names the limit and its range.
-    pub fn check(&self) -> Result<(), InvalidLimit> {
+    pub fn check(&self) -> Result<(), InvalidSandbox> {
         if self.memory.is_some_and(|memory| memory < Size::mebibytes(16)) {
-            return Err(InvalidLimit::Memory);
+            return Err(InvalidSandbox::Memory);
         }
         if self.processes == Some(0) {
-            return Err(InvalidLimit::Processes);
+            return Err(InvalidSandbox::Processes);
         }
         if self.cpus.is_some_and(|cpus| !(0.01..=1024.0).contains(&cpus)) {
-            return Err(InvalidLimit::Cpus);
+            return Err(InvalidSandbox::Cpus);
         }
         if let Some(missing) = self.read.iter().find(|path| !path.exists()) {
-            return Err(InvalidLimit::Read(missing.clone()));
+            return Err(InvalidSandbox::Read(missing.clone()));
         }
         Ok(())
     }
 }
 
-/// A limit that no bot can have. Its text begins with the name of the limit.
+/// A setting of a sandbox that is wrong. The text about a limit begins with its name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidLimit {
+pub enum InvalidSandbox {
+    #[error("unknown sandbox `{0}`; available: strict, basic, none")]
+    Mode(String),
+    #[error("unknown layer `{0}`; available: {all}", all = Layer::ALL.map(Layer::as_str).join(", "))]
+    Layer(String),
+    #[error("invalid size `{0}`; expected e.g. 512MiB or 2GiB")]
+    Size(String),
     #[error("memory: at least 16MiB")]
     Memory,
     #[error("processes: at least 1")]
@@ -290,7 +292,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// An invalid limit.
-    pub fn with(&self, limits: BotLimits) -> Result<Sandbox, InvalidLimit> {
+    pub fn with(&self, limits: BotLimits) -> Result<Sandbox, InvalidSandbox> {
         limits.check()?;
         Ok(Sandbox { limits: limits.or(&self.limits), ..self.clone() })
     }
@@ -342,7 +344,7 @@ pub fn separate(bots: &mut [&mut Command]) {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     #[error(transparent)]
-    Limit(#[from] InvalidLimit),
+    Limit(#[from] InvalidSandbox),
     #[error("the sandbox `{0}` is not available:{lines}", lines = lines(.1))]
     Layers(Mode, MissingLayers),
 }

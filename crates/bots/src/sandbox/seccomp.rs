@@ -10,6 +10,8 @@ use seccompiler::{
     SeccompCondition as Condition, SeccompFilter, SeccompRule, TargetArch,
 };
 
+use super::NotConfined;
+
 type SeccompRules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// System calls that fail with EPERM: they reach into other processes, change the system, or are parts of the kernel that
@@ -174,17 +176,8 @@ pub(super) struct FilterScope {
     pub(super) keeps_metadata: bool,
 }
 
-/// Why the filter is not installed.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum FilterError {
-    #[error(transparent)]
-    NotCompiled(#[from] BackendError),
-    #[error(transparent)]
-    NotApplied(#[from] seccompiler::Error),
-}
-
 /// Installs the filter in this thread.
-pub(super) fn install(scope: FilterScope) -> Result<(), FilterError> {
+pub(super) fn install(scope: FilterScope) -> Result<(), NotConfined> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let compile = |rules: SeccompRules, errno: libc::c_int| {
         let refuse = SeccompAction::Errno(errno as u32);

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::InvalidSandbox;
+
 const UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1)];
 
 /// A number of bytes, written as `512MiB`, `2GiB` or `65536`.
@@ -24,23 +26,19 @@ impl Size {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid size `{0}`; expected e.g. 512MiB or 2GiB")]
-pub struct InvalidSize(pub String);
-
 impl FromStr for Size {
-    type Err = InvalidSize;
-    fn from_str(text: &str) -> Result<Size, InvalidSize> {
+    type Err = InvalidSandbox;
+    fn from_str(text: &str) -> Result<Size, InvalidSandbox> {
         let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
         let unit = UNITS.iter().find(|(unit, _)| *unit == text[digits.len()..].trim());
         let bytes = digits.parse::<u64>().ok().zip(unit).and_then(|(count, unit)| count.checked_mul(unit.1));
-        bytes.map(Size).ok_or_else(|| InvalidSize(text.to_owned()))
+        bytes.map(Size).ok_or_else(|| InvalidSandbox::Size(text.to_owned()))
     }
 }
 
 impl TryFrom<String> for Size {
-    type Error = InvalidSize;
-    fn try_from(text: String) -> Result<Size, InvalidSize> {
+    type Error = InvalidSandbox;
+    fn try_from(text: String) -> Result<Size, InvalidSandbox> {
         text.parse()
     }
 }
@@ -74,7 +72,7 @@ mod tests {
     #[test]
     fn an_unclear_size_is_rejected() {
         for text in ["", "MiB", "5MB", "-1", "1.5GiB", "99999999999GiB"] {
-            assert_eq!(text.parse::<Size>(), Err(InvalidSize(text.to_owned())));
+            assert_eq!(text.parse::<Size>(), Err(InvalidSandbox::Size(text.to_owned())));
         }
     }
 }

@@ -176,9 +176,9 @@ pub struct NotRestartable {
 /// Why matches would be unfair or cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidPlay {
-    #[error("--mirror: {0}; --trust-bots overrides this check")]
-    NotRestartable(NotRestartable),
-    #[error("-n {matches}: --mirror needs a multiple of {size}, the number of matches of a set")]
+    #[error(transparent)]
+    NotRestartable(#[from] NotRestartable),
+    #[error("{matches} matches are not whole mirrored sets of {size}")]
     IncompleteSet { matches: u32, size: u32 },
 }
 
@@ -292,7 +292,7 @@ impl Play {
         let Some(mirror) = self.mirror else { return Ok(()) };
         if self.needs_fresh_bots() {
             let sources = self.runner.bots.iter().map(|entrant| &entrant.source);
-            check_fresh(self.runner.rules, sources).map_err(InvalidPlay::NotRestartable)?;
+            check_fresh(self.runner.rules, sources)?;
         }
         let size = mirror.size(self.runner.bots.len()) as u32;
         if !self.matches.is_multiple_of(size) {

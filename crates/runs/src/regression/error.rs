@@ -47,6 +47,6 @@ pub enum SetupDiffers {
     Other(OtherSetup),
     #[error(transparent)]
     Rules(#[from] OtherRules),
-    #[error("{0}; --accept-changed continues with the programs as they are now")]
+    #[error("{0}")]
     Changed(String),
 }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::config::{Milliseconds, Setting};
 use crate::submissions::SubmissionTerms;
-use referee_bots::sandbox::{BotLimits, InvalidLimit, Layer, Mode, Sandbox, Size, Unavailable};
+use referee_bots::sandbox::{BotLimits, InvalidSandbox, Layer, Mode, Sandbox, Size, Unavailable};
 use referee_league::{SubmissionQuota, SubmissionSpace};
 use referee_workers::archive::ArchiveLimits;
 
@@ -155,7 +155,7 @@ pub enum BadSubmissions {
         most: u64,
     },
     #[error("[submissions] build")]
-    Build(#[from] InvalidLimit),
+    Build(#[from] InvalidSandbox),
 }
 
 /// The sandbox of a program that was handed in: `strict` with all of its layers and without network, whatever the league

@@ -53,7 +53,7 @@ pub struct WorkersConfig {
     pub timeout: Option<Setting<WorkersTimeout>>,
 }
 
-/// Settings that do not go together.
+/// Settings that are wrong, or do not go together.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkersConfigError {
@@ -63,6 +63,14 @@ pub enum WorkersConfigError {
     NoCarrier,
     #[error("a certificate and its key belong together")]
     Unpaired,
+    #[error("expected nats://HOST[:PORT] or tls://HOST[:PORT]")]
+    Url,
+    #[error("expected 1 to 32 letters, digits, `-` and `_`")]
+    Queue,
+    #[error(transparent)]
+    Time(#[from] TimeError),
+    #[error("`{0}` is less than 15s: workers report progress every 10 s")]
+    ShortTime(String),
 }
 
 impl From<Unpaired> for WorkersConfigError {
@@ -126,11 +134,6 @@ impl WorkersConfig {
 #[serde(try_from = "String", into = "String")]
 pub struct NatsUrl(String);
 
-/// A text is no URL of a NATS server.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("expected nats://HOST[:PORT] or tls://HOST[:PORT]")]
-pub struct BadUrl;
-
 impl NatsUrl {
     /// Whether this is such a URL.
     pub fn matches(text: &str) -> bool {
@@ -144,18 +147,18 @@ impl NatsUrl {
 }
 
 impl FromStr for NatsUrl {
-    type Err = BadUrl;
+    type Err = WorkersConfigError;
 
-    fn from_str(text: &str) -> Result<NatsUrl, BadUrl> {
+    fn from_str(text: &str) -> Result<NatsUrl, WorkersConfigError> {
         NatsUrl::try_from(text.to_owned())
     }
 }
 
 impl TryFrom<String> for NatsUrl {
-    type Error = BadUrl;
+    type Error = WorkersConfigError;
 
-    fn try_from(text: String) -> Result<NatsUrl, BadUrl> {
-        if NatsUrl::matches(&text) { Ok(NatsUrl(text)) } else { Err(BadUrl) }
+    fn try_from(text: String) -> Result<NatsUrl, WorkersConfigError> {
+        if NatsUrl::matches(&text) { Ok(NatsUrl(text)) } else { Err(WorkersConfigError::Url) }
     }
 }
 
@@ -169,11 +172,6 @@ impl From<NatsUrl> for String {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct QueueName(String);
-
-/// A text is no name of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("expected 1 to 32 letters, digits, `-` and `_`")]
-pub struct InvalidQueue;
 
 impl QueueName {
     /// As text.
@@ -195,20 +193,20 @@ impl Default for QueueName {
 }
 
 impl FromStr for QueueName {
-    type Err = InvalidQueue;
+    type Err = WorkersConfigError;
 
-    fn from_str(text: &str) -> Result<QueueName, InvalidQueue> {
+    fn from_str(text: &str) -> Result<QueueName, WorkersConfigError> {
         QueueName::try_from(text.to_owned())
     }
 }
 
 impl TryFrom<String> for QueueName {
-    type Error = InvalidQueue;
+    type Error = WorkersConfigError;
 
-    fn try_from(text: String) -> Result<QueueName, InvalidQueue> {
+    fn try_from(text: String) -> Result<QueueName, WorkersConfigError> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let is_valid = (1..=32).contains(&text.len()) && text.chars().all(is_plain);
-        if is_valid { Ok(QueueName(text)) } else { Err(InvalidQueue) }
+        if is_valid { Ok(QueueName(text)) } else { Err(WorkersConfigError::Queue) }
     }
 }
 
@@ -222,23 +220,13 @@ impl From<QueueName> for String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkersTimeout(pub Milliseconds);
 
-/// Why a text is no such time.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WorkersTimeoutError {
-    #[error(transparent)]
-    Time(#[from] TimeError),
-    #[error("`{0}` is less than 15s: workers report progress every 10 s")]
-    Short(String),
-}
-
 impl FromStr for WorkersTimeout {
-    type Err = WorkersTimeoutError;
+    type Err = WorkersConfigError;
 
-    fn from_str(text: &str) -> Result<WorkersTimeout, WorkersTimeoutError> {
+    fn from_str(text: &str) -> Result<WorkersTimeout, WorkersConfigError> {
         match text.parse()? {
             timeout @ Milliseconds(LEAST_TIMEOUT..) => Ok(WorkersTimeout(timeout)),
-            _ => Err(WorkersTimeoutError::Short(text.to_owned())),
+            _ => Err(WorkersConfigError::ShortTime(text.to_owned())),
         }
     }
 }

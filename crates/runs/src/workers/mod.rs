@@ -5,8 +5,5 @@ mod config;
 mod nats;
 mod open;
 
-pub use config::{
-    BadUrl, InvalidQueue, NatsUrl, QueueName, WorkersConfig, WorkersConfigError, WorkersTimeout,
-    WorkersTimeoutError,
-};
+pub use config::{NatsUrl, QueueName, WorkersConfig, WorkersConfigError, WorkersTimeout};
 pub use open::{OpenedWorkers, SetSource, WorkersError, leases};

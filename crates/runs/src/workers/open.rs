@@ -97,7 +97,7 @@ pub enum WorkersError {
     Key {
         path: PathBuf,
         #[source]
-        why: referee_workers::nats::KeptKeyError,
+        why: referee_workers::nats::KeyError,
     },
     #[error(transparent)]
     Leases(#[from] StoreError),

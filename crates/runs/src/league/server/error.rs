@@ -6,7 +6,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use referee_bots::sandbox::{InvalidLimit, Unavailable};
+use referee_bots::sandbox::{InvalidSandbox, Unavailable};
 use referee_engine::runner::RunFailure;
 use referee_workers::carrier::CarrierError;
 use referee_workers::packing::NotPacked;
@@ -52,7 +52,7 @@ pub enum LeagueError {
     )]
     NoWorkers,
     #[error("[sandbox] limits")]
-    Limits(#[source] InvalidLimit),
+    Limits(#[source] InvalidSandbox),
     #[error("owners: listen {address}")]
     Owners {
         address: SocketAddr,

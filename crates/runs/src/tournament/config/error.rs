@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::string::FromUtf8Error;
 
-use referee_bots::sandbox::InvalidLimit;
+use referee_bots::sandbox::InvalidSandbox;
 use referee_bots::{CommandDefect, InvalidCommand};
 use referee_engine::driver::InvalidClock;
 use referee_game::disguise::NotDisguised;
@@ -126,7 +126,7 @@ pub enum EntrantError {
     #[error(transparent)]
     Defect(#[from] CommandDefect),
     #[error("limits")]
-    Limits(#[from] InvalidLimit),
+    Limits(#[from] InvalidSandbox),
     #[error(transparent)]
     Files(#[from] FilesError),
     #[error("`files` are those of a `command`")]
