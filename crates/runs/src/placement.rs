@@ -57,6 +57,7 @@ impl Placement {
     }
 
     /// What workers play of the matches that this runner plays, with bots that may be added; `None` without workers.
+    #[cfg(feature = "http")]
     pub(crate) fn shared(
         &self,
         runner: &MatchRunner,
