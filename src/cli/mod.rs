@@ -44,7 +44,6 @@ mod progress;
 mod publish;
 mod regress;
 mod relay;
-mod relay_socket;
 mod rules;
 mod ruling;
 mod sandbox;

@@ -13,13 +13,13 @@ use crate::cli::find_game::find_game;
 #[cfg(feature = "mcp")]
 use crate::cli::find_game::known_games;
 use crate::cli::options::{GameOptions, MatchOptions};
-use crate::cli::relay_socket::RelaySocket;
 use crate::cli::sandbox::SandboxOptions;
 use crate::game::erased::Rules;
 use crate::game::seat::Seating;
 use crate::game::{Catalog, Seat, counted};
 use crate::referee::Opening;
 use crate::runner::{MatchRunner, Openings};
+use crate::runs::RelaySocket;
 use crate::runs::play::Play;
 #[cfg(feature = "mcp")]
 use crate::runs::workshop::{Bench, OpponentConfig, WorkshopConfig};

@@ -127,6 +127,10 @@ fn wrong_arguments_are_usage_errors() {
     referee(["mcp", "checkers", "/no/bot"]).with_code(5).says(&["/no/bot"]);
 }
 
+/// The tools of an agent that writes a bot. The seat is one of them.
+const BENCH: [&str; 9] =
+    ["check", "lost_match", "move", "play", "regress", "resign", "rules", "sit", "wait_for_turn"];
+
 /// Writes a bot that plays at random to a directory, and says so.
 fn written_bot(folder: &Folder) -> String {
     std::fs::create_dir(folder.path("mybot")).expect("a directory");
@@ -167,6 +171,16 @@ fn check_answers(lines: &[Value]) {
     {
         assert!(answers[at].1.contains(part), "{:?}", answers[at]);
     }
+    // It has played a match itself.
+    let errors = errors(lines);
+    assert_eq!(
+        errors[errors.len() - 2..],
+        ["no match is running", "you have a seat: call `wait_for_turn`, or `resign` to leave it"]
+    );
+    let sat = lines.iter().find_map(|line| line["sat"].as_object()).expect("a seat");
+    assert_eq!(sat["seat"], 1);
+    let end = lines.last().expect("the end");
+    assert!(end["state"] == "over" && end["seat"] == 1 && end["scores"].is_array(), "{end}");
 }
 
 #[test]
@@ -176,7 +190,7 @@ fn an_agent_writes_a_bot_with_the_tools_for_that() {
     let ended = agent("write", &["checkers", &searcher, "--bot", &written_bot(&folder)]).with_code(0);
     let lines = ended.json();
     let tools: Vec<&String> = lines[0]["tools"].as_object().expect("the tools").keys().collect();
-    assert_eq!(tools, ["check", "lost_match", "move", "play", "regress", "resign", "rules", "wait_for_turn"]);
+    assert_eq!(tools, BENCH);
     check_answers(&lines);
 }
 
@@ -189,18 +203,21 @@ fn the_tools_of_a_workshop_come_through_the_same_server() {
     let file = folder.write(
         "shop.toml",
         format!(
-            "game = 'checkers'\nrounds = 1\nstart = 'mybot'\npractice = 4\n[tournament]\nformat = {{ kind = 'round_robin', cycles = 1 }}\n\
+            "game = 'checkers'\nrounds = 1\nstart = 'mybot'\npractice = 5\n[tournament]\nformat = {{ kind = 'round_robin', cycles = 1 }}\n\
              [[agents]]\nname = 'ada'\ncommand = \"'{ROOT}/target/python/bin/python' '{ROOT}/tests/cli/common/agent.py' write '{server}' mcp \
              --workshop\"\n[[opponents]]\nname = 'searcher'\ncommand = \"'{searcher}' --depth 3\"\n"
         ),
     );
     let shop = folder.text("shop");
     let ended = referee(["workshop", "run", &file, "--dir", &shop, "--json"]).with_code(0);
-    assert_eq!(ended.one("edit")["matches"], 4, "{ended:#?}");
+    assert_eq!(ended.one("edit")["matches"], 5, "{ended:#?}");
+    let record = folder.record("shop/practice/ada/3/records/m1.jsonl");
+    assert_eq!(record[0]["seats"][1]["name"], "agent", "{}", record[0]);
+    referee(["workshop", "verify", &shop]).done();
     let said = folder.read("shop/logs/1-ada.out");
     let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let tools: Vec<&String> = lines[0]["tools"].as_object().expect("the tools").keys().collect();
-    assert_eq!(tools, ["check", "lost_match", "play", "regress", "rules"]);
+    assert_eq!(tools, BENCH);
     check_answers(&lines);
 }
 
@@ -209,4 +226,5 @@ fn only_an_agent_of_a_workshop_gets_its_tools() {
     referee(["mcp", "--workshop"]).with_code(2).says(&["REFEREE_WORKSHOP is not set"]);
     referee(["mcp", "--workshop", "checkers", "bot"]).with_code(2);
     referee(["mcp"]).with_code(2);
+    referee(["mcp", "checkers", "bot", "--bot", "mybot", "--seat", "1"]).with_code(2).says(&["--seat"]);
 }

@@ -45,9 +45,11 @@ pub mod league;
 mod placement;
 pub mod play;
 pub mod regression;
+mod relay_socket;
 pub mod submissions;
 pub mod tournament;
 pub mod workers;
 pub mod workshop;
 
 pub use placement::Placement;
+pub use relay_socket::RelaySocket;

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 #[cfg(feature = "mcp")]
+use crate::cli::bots::with_bots;
+#[cfg(feature = "mcp")]
 use crate::cli::mcp::server::ToolServer;
 use crate::cli::seat::SeatOptions;
 #[cfg(feature = "mcp")]
@@ -23,9 +25,9 @@ use crate::game::Catalog;
 /// `wait_for_turn`, `move` and `resign`. One process plays one match. An agent that leaves before its end has the fault
 /// `exited`.
 ///
-/// With --bot there are also the tools `check`, `play`, `regress` and `lost_match`, with which the agent tests the bot in a
-/// directory that it edits; the match for its seat begins with the first `wait_for_turn`. With --workshop these are the tools of
-/// the workshop that has started the agent, with its budget, without a seat.
+/// With --bot the tools are `check`, `play`, `regress` and `lost_match`, with which the agent tests the bot in a directory that it
+/// edits, and `sit`, with which it takes a seat against one of the bots as often as it likes. With --workshop these are the
+/// tools of the workshop that has started the agent, with its budget.
 #[derive(Debug, ClapArgs)]
 #[command(mut_arg("seat", |seat| seat.help("The agent's seat; seat 0 is that of the first bot in `referee play`")))]
 #[command(after_help = "Examples:
@@ -40,7 +42,7 @@ pub(super) struct Args {
     #[command(flatten)]
     seat: SeatOptions,
     /// The directory of the bot that the agent writes, with a `bot.toml`
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["seat", "record"])]
     bot: Option<PathBuf>,
     /// Pass on the tools of the workshop that has started the agent: it listens on this socket [default: REFEREE_WORKSHOP, which some
     /// clients do not pass on]
@@ -51,8 +53,18 @@ pub(super) struct Args {
 /// Serves the tools.
 #[cfg(feature = "mcp")]
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let Some(given) = args.workshop else { return play::run(args.seat, args.bot, catalog) };
-    ToolServer::of_workshop(given.map_or_else(socket, Ok)?).serve().map_err(Failure::cannot_run)?;
+    let Args { seat, bot, workshop } = args;
+    // Versions and practice are gone with the process.
+    let place;
+    let server = match (workshop, bot) {
+        (Some(given), _) => ToolServer::of_workshop(given.map_or_else(socket, Ok)?),
+        (None, Some(bot)) => {
+            place = tempfile::Builder::new().prefix("referee-mcp-").tempdir().map_err(Failure::cannot_run)?;
+            ToolServer::of_bench(seat.bench(bot, place.path(), catalog)?)
+        }
+        (None, None) => return play::run(seat, catalog),
+    };
+    with_bots(|| server.serve()).map_err(Failure::cannot_run)?;
     Ok(Exit::Done)
 }
 

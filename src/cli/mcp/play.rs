@@ -1,6 +1,5 @@
 //! Plays the match of an agent.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -17,11 +16,8 @@ use crate::report::{evidence_lines, result_line};
 use crate::results::Evidence;
 use crate::runs::play::{PlayEvent, PlayResult};
 
-/// Serves the tools of a seat, with a bot also those of a bench, and plays the match.
-pub(super) fn run(options: SeatOptions, bot: Option<PathBuf>, catalog: &Catalog) -> Result<Exit, Failure> {
-    // Versions and practice are gone with the process.
-    let place = tempfile::Builder::new().prefix("referee-mcp-").tempdir().map_err(Failure::cannot_run)?;
-    let bench = bot.map(|bot| options.bench(bot, place.path(), catalog)).transpose()?;
+/// Serves the tools of a seat, and plays its match.
+pub(super) fn run(options: SeatOptions, catalog: &Catalog) -> Result<Exit, Failure> {
     let SeatMatch { rules, socket, play, .. } = options.open(catalog, "agent", "the agent")?;
     let seat = Arc::new(SeatClient::new("agent"));
     let listener = socket.listener().map_err(Failure::cannot_run)?;
@@ -31,23 +27,13 @@ pub(super) fn run(options: SeatOptions, bot: Option<PathBuf>, catalog: &Catalog)
         player.lose(played.err());
     });
     let (sender, left) = channel();
-    let (begin, begins) = channel();
-    let begin = bench.is_some().then_some(begin);
-    let is_later = begin.is_some();
-    let server = ToolServer::new(rules.meta().rules, Arc::clone(&seat), begin, bench);
+    let server = ToolServer::of_seat(rules.meta().rules, Arc::clone(&seat));
     thread::spawn(move || {
         let served = server.serve();
         // The seat has no other source of moves than the agent.
         seat.leave();
         let _ = sender.send(served);
     });
-    // The server is gone if the agent has left before it waited for a turn.
-    if is_later && begins.recv().is_err() {
-        return match left.recv() {
-            Ok(Err(error)) => Err(Failure::cannot_run(error)),
-            _ => Ok(Exit::Done),
-        };
-    }
     let mut result = None;
     let PlayResult { summary, stopped, .. } = with_bots(|| {
         let on_event = |step: PlayEvent<'_>| {

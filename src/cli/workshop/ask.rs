@@ -13,7 +13,7 @@ use crate::runs::workshop::{SOCKET, ToolCall, ToolReply, ask};
 
 /// For agents in a workshop: call a tool, such as play
 ///
-/// The tools are rules, check, play, regress and lost_match, as `referee mcp --workshop` has them. The result is text or a JSON
+/// The tools are rules, check, play, regress, lost_match, and sit with wait_for_turn, move and resign, as `referee mcp --workshop` has them. The result is text or a JSON
 /// object. Exit code 1 if the tool did nothing, which standard error explains.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:

@@ -41,7 +41,9 @@ async def main(plan: str, command: str, *args: str) -> None:
                 ("lost_match", {"match": "9/m1"}),
             ]:
                 print(json.dumps({"tool": tool, "text": await call(tool, **arguments)}))
-            return
+            await call("move", move="1-5")
+            print(json.dumps({"sat": json.loads(await call("sit", opponent=available, seat=1))}))
+            await call("sit", opponent=available)
         while True:
             seen = json.loads(await call("wait_for_turn", timeout_s=60))
             if seen["state"] == "over":

@@ -24,6 +24,7 @@ use crate::regression::{
 use crate::submissions::{SubmissionLog, TrialError};
 use crate::tournament::{PreparedTournament, Tournament, TournamentConfig};
 use crate::workshop::lost_match::explain;
+use crate::workshop::seat::TakenSeat;
 use crate::workshop::{NotMade, Stop, Version, Versions, WorkshopConfig, WorkshopError, block_on};
 
 /// The name of the version that was handed in last, as an opponent.
@@ -53,7 +54,7 @@ pub enum BenchError {
 
 impl BenchError {
     /// Whether the machine is at fault.
-    fn machine(error: impl Into<WorkshopError>) -> BenchError {
+    pub(super) fn machine(error: impl Into<WorkshopError>) -> BenchError {
         BenchError::Workshop(error.into())
     }
 }
@@ -61,12 +62,12 @@ impl BenchError {
 /// Practice that was played.
 #[derive(Clone, Debug, Serialize)]
 pub struct Practice {
-    /// `play` or `regress`.
+    /// `play`, `regress` or `sit`.
     pub tool: &'static str,
     /// The directory with its records.
     pub folder: PathBuf,
-    /// The version that practised.
-    pub version: String,
+    /// The version that practised; `None` if the agent played itself.
+    pub version: Option<String>,
     /// The matches that count towards the budget.
     pub matches: u32,
 }
@@ -88,6 +89,8 @@ pub struct Bench {
     pub(super) folder: PathBuf,
     /// The matches that are left.
     pub(super) left: u32,
+    /// The seat that the agent took last.
+    pub(super) seat: Option<TakenSeat>,
 }
 
 impl Bench {
@@ -108,7 +111,7 @@ impl Bench {
         let (launch, build_sandbox) = (games.launch().clone(), config.build_sandbox(&terms).ok());
         let versions = Versions { folder, launch, terms, build_sandbox };
         let (name, folder, left) = ("mine".to_owned(), place.join("practice"), config.practice);
-        Ok(Bench { config, rules, games, versions, name, directory, base: None, folder, left })
+        Ok(Bench { config, rules, games, versions, name, directory, base: None, folder, left, seat: None })
     }
 
     pub fn rules(&self) -> &'static str {
@@ -155,7 +158,7 @@ impl Bench {
         Ok(self.prepare(&self.config.tournament("check", self.rules, vec![bot, other], Some(1))?)?.run.terms)
     }
 
-    fn prepare(&self, config: &TournamentConfig) -> Result<PreparedTournament, WorkshopError> {
+    pub(super) fn prepare(&self, config: &TournamentConfig) -> Result<PreparedTournament, WorkshopError> {
         let plan = config.plan(self.rules, None)?;
         Ok(config.prepare(self.rules, random_seed()?, &plan)?)
     }
@@ -169,23 +172,28 @@ impl Bench {
             );
             return Err(BenchError::Arguments(what));
         }
-        let asked = matches;
-        if asked > self.left {
-            let matches = |of: u32| counted(of, "match", "matches");
-            return Err(BenchError::Budget { asked: matches(asked), left: matches(self.left) });
-        }
+        self.check_budget(matches)?;
         Ok(matches / size)
     }
 
+    /// Checks that the budget has so many matches.
+    pub(super) fn check_budget(&self, asked: u32) -> Result<(), BenchError> {
+        if asked <= self.left {
+            return Ok(());
+        }
+        let matches = |of: u32| counted(of, "match", "matches");
+        Err(BenchError::Budget { asked: matches(asked), left: matches(self.left) })
+    }
+
     /// A directory for the next practice.
-    fn next_folder(&self) -> Result<PathBuf, WorkshopError> {
+    pub(super) fn next_folder(&self) -> Result<PathBuf, WorkshopError> {
         std::fs::create_dir_all(&self.folder).map_err(|why| WorkshopError::at(&self.folder, why))?;
         let number =
             (1_u32..).find(|number| !self.folder.join(number.to_string()).exists()).unwrap_or_default();
         Ok(self.folder.join(number.to_string()))
     }
 
-    fn other(&self, name: &str) -> Result<toml::Table, BenchError> {
+    pub(super) fn other(&self, name: &str) -> Result<toml::Table, BenchError> {
         match (&self.base, name) {
             (Some(base), BASE) => Ok(self.config.entrant(BASE, base)?),
             _ => Ok(self.config.opponent(name)?),
@@ -216,7 +224,7 @@ impl Bench {
         let end = end.map_err(BenchError::machine)?;
         let standings =
             StandingsReport::of(&end.results, &end.schedule.look()).map_err(BenchError::machine)?;
-        let practice = self.charge("play", folder, &version, standings.matches as u32);
+        let practice = self.charge("play", folder, Some(&version), standings.matches as u32);
         let own = standings.entrants.iter().find(|row| row.name == self.name);
         let lost = self.lost(&practice.folder)?;
         let result = json!({
@@ -316,7 +324,7 @@ impl Bench {
         };
         let end = regression.play(runner, prepared.openings, Placement::Here, stop().wait(), &mut count);
         let RegressionEnd { report, outcome } = end.map_err(BenchError::machine)?;
-        let practice = self.charge("regress", folder, &version, played);
+        let practice = self.charge("regress", folder, Some(&version), played);
         let lost = self.lost(&practice.folder)?;
         let result = json!({
             "version": version.id,
@@ -330,11 +338,17 @@ impl Bench {
         Ok((result, practice))
     }
 
-    fn charge(&mut self, tool: &'static str, folder: PathBuf, version: &Version, matches: u32) -> Practice {
+    pub(super) fn charge(
+        &mut self,
+        tool: &'static str,
+        folder: PathBuf,
+        version: Option<&Version>,
+        matches: u32,
+    ) -> Practice {
         if self.left != u32::MAX {
             self.left = self.left.saturating_sub(matches);
         }
-        Practice { tool, folder, version: version.id.clone(), matches }
+        Practice { tool, folder, version: version.map(|version| version.id.clone()), matches }
     }
 
     /// The matches that are left; `None` without a budget.

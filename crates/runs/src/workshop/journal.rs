@@ -36,7 +36,9 @@ pub enum WorkshopLine {
         agent: String,
         tool: String,
         folder: String,
-        version: String,
+        /// Omitted if the agent took a seat itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
         matches: u32,
     },
     Edit(EditReport),

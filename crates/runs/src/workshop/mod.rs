@@ -13,6 +13,7 @@ mod journal;
 mod lost_match;
 mod outside;
 mod run;
+mod seat;
 mod tools;
 mod verify;
 mod version;
@@ -23,7 +24,8 @@ pub use config::{AgentConfig, OpponentConfig, WorkshopConfig};
 pub use error::WorkshopError;
 pub use journal::{EditOutcome, EditReport, HandIn, RoundReport, WorkshopLine};
 pub use run::{Workshop, WorkshopEnd, WorkshopEvent};
-pub use tools::{TOOLS, Tool, ToolCall, ToolError, ToolReply, ask};
+pub use seat::call_seat;
+pub use tools::{Tool, ToolCall, ToolError, ToolReply, ask, tools, tools_of_seat};
 pub use verify::{WorkshopAudit, verify};
 pub use version::{NotMade, Version, Versions};
 

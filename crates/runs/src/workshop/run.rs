@@ -236,6 +236,7 @@ impl Workshop {
             base,
             folder: self.folder.join("practice").join(name),
             left,
+            seat: None,
         }
     }
 
@@ -337,6 +338,7 @@ impl Workshop {
                 self.lines.push(line);
             };
             let done = block_on(edit(order, stop, &mut told))?;
+            bench.lock().unwrap_or_else(PoisonError::into_inner).leave_seat();
             // What the agent has left behind must edit no more.
             reaper.close();
             edited = done?;

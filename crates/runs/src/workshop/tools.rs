@@ -4,10 +4,12 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
+use referee_engine::client::SeatError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::workshop::seat::SEAT_TOOLS;
 use crate::workshop::{Bench, BenchError, Practice, Stop};
 
 /// The matches of `play` by default.
@@ -24,11 +26,11 @@ pub struct Tool {
     pub properties: fn() -> Value,
     pub required: &'static [&'static str],
     /// The arguments in a sentence, for errors.
-    usage: &'static str,
+    pub(super) usage: &'static str,
 }
 
-/// The tools of a bench.
-pub const TOOLS: [Tool; 5] = [
+/// The tools of a bench, besides those of a seat.
+static TOOLS: [Tool; 6] = [
     Tool {
         name: "rules",
         description: "The rules of the game, as Markdown.",
@@ -79,7 +81,41 @@ pub const TOOLS: [Tool; 5] = [
         required: &[],
         usage: "`match`, optional, is an id such as 3/m5",
     },
+    Tool {
+        name: "sit",
+        description: "Takes a seat in a practice match: you play it yourself against an opponent, with `wait_for_turn`, `move` and \
+             `resign`. Costs one match of the budget.",
+        properties: || {
+            json!({
+                "opponent": { "type": "string", "description": "the name of an opponent, or `base`" },
+                "seat": { "type": "integer", "minimum": 0, "default": 0, "description": "yours" },
+            })
+        },
+        required: &["opponent"],
+        usage: "`opponent` is the name of an opponent, or `base`; `seat`, optional, is a number",
+    },
 ];
+
+/// The tools of a bench, among them those of a seat that the agent takes.
+pub fn tools() -> impl Iterator<Item = &'static Tool> {
+    TOOLS.iter().chain(&SEAT_TOOLS)
+}
+
+/// The tools of a seat in a match without a bench.
+pub fn tools_of_seat() -> impl Iterator<Item = &'static Tool> {
+    TOOLS[..1].iter().chain(&SEAT_TOOLS)
+}
+
+/// The tool of a call among these.
+pub(super) fn find_tool(among: &'static [Tool], call: &ToolCall) -> Result<&'static Tool, ToolError> {
+    among.iter().find(|tool| tool.name == call.tool).ok_or_else(|| ToolError::Unknown(call.tool.clone()))
+}
+
+/// The arguments of a call.
+pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>, tool: &Tool) -> Result<T, ToolError> {
+    let read = serde_json::from_value(Value::Object(arguments));
+    read.map_err(|why| ToolError::Arguments { why, usage: tool.usage })
+}
 
 /// A request to a bench.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -100,17 +136,29 @@ pub enum ToolReply {
 /// Why a tool did nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    #[error("unknown tool `{0}`; available: rules, check, play, regress, lost_match")]
+    #[error("unknown tool `{0}`; available: {names}", names = tools().map(|tool| tool.name).collect::<Vec<_>>().join(", "))]
     Unknown(String),
     #[error("{why}; {usage}")]
     Arguments { why: serde_json::Error, usage: &'static str },
+    #[error("`timeout_s` is {seconds}; {usage}")]
+    TooLong { seconds: u64, usage: &'static str },
+    #[error(transparent)]
+    Seat(#[from] SeatError),
     #[error(transparent)]
     Bench(#[from] BenchError),
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct NoArguments {}
+pub(super) struct NoArguments {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SitArguments {
+    opponent: String,
+    #[serde(default)]
+    seat: u8,
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -158,14 +206,11 @@ impl Bench {
         stop: &Stop,
         on_practice: impl FnOnce(&Practice) -> Result<(), BenchError>,
     ) -> Result<Value, ToolError> {
-        let Some(tool) = TOOLS.iter().find(|tool| tool.name == call.tool) else {
-            return Err(ToolError::Unknown(call.tool));
-        };
-        fn read<T: DeserializeOwned>(arguments: Map<String, Value>, tool: &Tool) -> Result<T, ToolError> {
-            let read = serde_json::from_value(Value::Object(arguments));
-            read.map_err(|why| ToolError::Arguments { why, usage: tool.usage })
+        if SEAT_TOOLS.iter().any(|tool| tool.name == call.tool) {
+            return self.of_seat(call, stop);
         }
-        let stop = || stop.clone();
+        let tool = find_tool(&TOOLS, &call)?;
+        let (of_edit, stop) = (stop, || stop.clone());
         let (result, practice) = match tool.name {
             "rules" => {
                 let NoArguments {} = read(call.arguments, tool)?;
@@ -184,6 +229,10 @@ impl Bench {
                 let RegressArguments { opponent, matches } = read(call.arguments, tool)?;
                 let most = self.matches_left().map_or(matches, |left| matches.min(left));
                 self.regress(&opponent, most, stop)?
+            }
+            "sit" => {
+                let SitArguments { opponent, seat } = read(call.arguments, tool)?;
+                self.sit(&opponent, seat, of_edit)?
             }
             _ => {
                 let LostArguments { r#match } = read(call.arguments, tool)?;

@@ -35,7 +35,7 @@ pub fn verify(workshop: &Workshop) -> Result<WorkshopAudit, WorkshopError> {
         .iter()
         .filter_map(|line| match line {
             WorkshopLine::Start { version, .. }
-            | WorkshopLine::Practice { version, .. }
+            | WorkshopLine::Practice { version: Some(version), .. }
             | WorkshopLine::Edit(EditReport { version, .. }) => Some(version),
             _ => None,
         })

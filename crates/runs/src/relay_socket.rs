@@ -5,13 +5,13 @@ use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 
+use referee_bots::Command;
 use tempfile::TempDir;
-
-use crate::bot::Command;
 
 /// The socket of a player. For the referee the player is a bot, whose process relays everything to this socket, in a
 /// directory that other users cannot open.
-pub(super) struct RelaySocket {
+#[derive(Debug)]
+pub struct RelaySocket {
     folder: TempDir,
     name: &'static str,
     listener: UnixListener,
@@ -19,7 +19,10 @@ pub(super) struct RelaySocket {
 
 impl RelaySocket {
     /// Opens the socket of a player with this name in results.
-    pub(super) fn open(name: &'static str) -> io::Result<RelaySocket> {
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn open(name: &'static str) -> io::Result<RelaySocket> {
         let folder = tempfile::Builder::new()
             .prefix("referee-")
             .permissions(Permissions::from_mode(0o700))
@@ -31,12 +34,15 @@ impl RelaySocket {
     }
 
     /// A handle that accepts the connection of the relay.
-    pub(super) fn listener(&self) -> io::Result<UnixListener> {
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn listener(&self) -> io::Result<UnixListener> {
         self.listener.try_clone()
     }
 
     /// The command line that starts the relay.
-    pub(super) fn command(&self) -> Command {
+    pub fn command(&self) -> Command {
         let path = |name| self.folder.path().join(name).to_string_lossy().into_owned();
         let argv = vec![path(self.name), "relay".to_owned(), path("socket")];
         Command { argv, ..Command::default() }
