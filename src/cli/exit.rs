@@ -10,7 +10,7 @@ use crate::game::Chain;
 use crate::league::ActError;
 use crate::runs::config::{ListenError, OpeningFileError, OpeningsError, SandboxError};
 #[cfg(feature = "http")]
-use crate::runs::league::LeagueError;
+use crate::runs::league::{FinalsError, LeagueError};
 #[cfg(feature = "http")]
 use crate::runs::league::config::LeagueConfigError;
 use crate::runs::regression::{BadResults, RegressionError, ResultsDefect};
@@ -234,5 +234,12 @@ impl AskedFor for LeagueError {
             LeagueError::NotPacked(_) | LeagueError::NoWorkers | LeagueError::Limits(_) => true,
             _ => false,
         }
+    }
+}
+
+#[cfg(feature = "http")]
+impl AskedFor for FinalsError {
+    fn is_usage(&self) -> bool {
+        !matches!(self, FinalsError::Io(_) | FinalsError::Bot { .. })
     }
 }

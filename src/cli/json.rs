@@ -75,9 +75,10 @@ use crate::workers::trial::TrialVerdict;
 
 #[cfg(feature = "http")]
 pub(super) use league::{
-    AddedBot, InvitationLine, LadderListening, LadderStanding, LadderStandings, LadderWatching,
-    LadderWorkers, LeagueAuditLine, LeagueAuditSummary, LeagueBackup, LeagueBotLine, LeagueLogLine,
-    LeagueMatchLine, LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, SeasonLine, SubmissionLine, SubmitLine,
+    AbsentFinalist, AddedBot, FinalsLine, FinalsPlace, InvitationLine, LadderListening, LadderStanding,
+    LadderStandings, LadderWatching, LadderWorkers, LeagueAuditLine, LeagueAuditSummary, LeagueBackup,
+    LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, SeasonLine,
+    SubmissionLine, SubmitLine,
 };
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,

@@ -82,6 +82,7 @@ const NESTED: &[&str] = &[
     "league season",
     "league season end",
     "league seasons",
+    "league finals",
     "league matches",
     "league backup",
     "league verify",

@@ -48,6 +48,7 @@ mod language_models;
 mod launcher;
 mod league;
 mod league_facts;
+mod league_finals;
 mod league_journal;
 mod league_notices;
 mod league_packs;

@@ -282,6 +282,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         vec!["league", "owner", "add", "--league", &league],
         vec!["league", "invite", "--league", &league],
         vec!["league", "backup", "--league", &league],
+        vec!["league", "finals", "--league", &league, "--season", "autumn", "--write", "--dir"],
     ] {
         missing.remove(&args[..2].join(" "));
         missing.remove(args[0]);
@@ -290,7 +291,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             match args[1].as_str() {
                 "checkers" if args[0] == "openings" => args.push(folder.text(&format!("new{number}.fen"))),
-                "checkers" | "run" | "tournament" | "init" | "backup" => {
+                "checkers" | "run" | "tournament" | "init" | "backup" | "finals" => {
                     args.push(folder.text(&format!("new{number}")));
                 }
                 "rule" => args.push(format!("The number {number}")),

@@ -80,6 +80,61 @@ fn the_pages_of_a_tournament_are_served_after_it_was_played() {
 }
 
 #[test]
+fn a_knockout_in_progress_shows_its_bracket_and_who_is_in_the_final() {
+    let folder = Folder::new();
+    let entrants = bots(&folder, &["ann", "bob", "cy", "di"], 0.0, 1);
+    let entrants: String = entrants
+        .iter()
+        .zip(["Ann Lee", "Bob Ray", "Cy Doe", "Di Fox"])
+        .map(|(bot, shown)| format!("[[entrants]]\ncommand = \"{bot}\"\ndisplay_name = '{shown}'\n"))
+        .collect();
+    let head = "game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'knockout'\ntie_breaks = 0\n[options]\nturn_limit = 10";
+    let config = format!("name = 'Spring cup'\nseed = '{SEED}'\n{head}\n{entrants}");
+    let (file, cup) = (folder.write("cup.toml", config), folder.text("cup"));
+    let run = Referee::start(["tournament", "run", &file, "--dir", &cup, "--json"]);
+    let mut server = None;
+    let mut overview = |winners: usize| {
+        let (_, site) = server.get_or_insert_with(|| pages(&folder));
+        let shown = || site.get("/api/v1/run").json();
+        let known = |run: &Value| {
+            let rounds = run["bracket"].as_array().expect("rounds").iter();
+            let pairs = rounds.flat_map(|round| round["pairs"].as_array().expect("pairs").clone());
+            pairs.filter(|pair| !pair["winner"].is_null()).count()
+        };
+        wait_until("the winner is shown", || known(&shown()) == winners);
+        shown()
+    };
+    let heading = |run: &Value| run["story"]["heading"].as_str().expect("text").to_owned();
+    let winner = |run: &Value, round: usize, pair: usize| {
+        run["bracket"][round]["pairs"][pair]["winner"].as_str().expect("a name").to_owned()
+    };
+    go(&folder, "m1");
+    let first = overview(1);
+    assert_eq!([&first["bracket"][0]["title"], &first["bracket"][1]["title"]], ["Semi-finals", "Final"]);
+    let ann_or_di = winner(&first, 0, 0);
+    assert_eq!(heading(&first), format!("{ann_or_di} is in the final"));
+    assert_eq!(first["bracket"][0]["pairs"][0]["matches"], json!(["m1"]));
+    let why = first["story"]["why"].to_string();
+    assert!(
+        why.contains("1 of 2 pairings of the semi-finals is decided") && !why.contains("probability"),
+        "{why}"
+    );
+    go(&folder, "m2");
+    let second = overview(2);
+    let other = winner(&second, 0, 1);
+    assert_eq!(heading(&second), format!("{ann_or_di} and {other} are in the final"));
+    assert_eq!(second["bracket"][1]["pairs"][0]["entrants"], json!([ann_or_di, other]));
+    go(&folder, "m3");
+    let last = overview(3);
+    assert_eq!(heading(&last), format!("{} won Spring cup", winner(&last, 1, 0)));
+    let (server, site) = server.expect("a server");
+    browser::run("bracket.mjs", &[&site.url("/"), &winner(&last, 1, 0)]);
+    server.signal(Signal::TERM);
+    server.end().with_code(0);
+    run.wait().done();
+}
+
+#[test]
 fn results_of_a_tournament_that_another_process_plays_appear() {
     let folder = Folder::new();
     let [file, cup] = cup_of_two(&folder, "checkers", "mirror = 'none'");

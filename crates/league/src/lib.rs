@@ -11,6 +11,7 @@ mod acts;
 mod bots;
 mod challenges;
 mod error;
+mod finals;
 mod history;
 mod ladder_rulings;
 mod ladder_season;
@@ -30,11 +31,12 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
-pub use acts::{ActError, LadderMatch, OrganiserAct, OwnerAct, OwnerCredential, Refusal};
+pub use acts::{ActError, LadderMatch, LeaguePart, OrganiserAct, OwnerAct, OwnerCredential, Refusal};
 
 pub use bots::{BotDisplayNames, LeagueBot, NewBot, ProgramName};
 pub use challenges::Challenge;
 pub use error::{LadderError, NotCounted};
+pub use finals::FinalsLink;
 pub use history::{KeptRating, RatingPoint};
 pub use ladder_rulings::LadderRulings;
 pub use ladder_season::{FinalStandings, LadderSeason};
@@ -78,6 +80,14 @@ pub struct LeaguePlayer {
     pub joined_at: String,
     /// When its last match ended, or when it joined.
     pub last_seen: String,
+}
+
+/// The key of whether the league is paused.
+const PAUSED: &str = "paused";
+
+/// The key of whether a ladder is.
+fn paused_ladder(name: &str) -> String {
+    format!("paused:{name}")
 }
 
 fn failed(error: rusqlite::Error) -> StoreError {
@@ -146,6 +156,22 @@ impl League {
     pub fn value(&self, key: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT value FROM league WHERE key = ?1";
         self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
+    }
+
+    /// Whether no match of the league begins.
+    ///
+    /// # Errors
+    /// Errors of the database.
+    pub fn is_paused(&self) -> Result<bool, StoreError> {
+        Ok(self.value(PAUSED)?.is_some_and(|value| value == "1"))
+    }
+
+    /// Whether no match of a ladder begins, because it is paused or the league is.
+    ///
+    /// # Errors
+    /// Errors of the database.
+    pub fn is_ladder_paused(&self, ladder: &str) -> Result<bool, StoreError> {
+        Ok(self.is_paused()? || self.value(&paused_ladder(ladder))?.is_some_and(|value| value == "1"))
     }
 
     /// A number of the table `league`.

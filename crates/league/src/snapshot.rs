@@ -9,6 +9,7 @@ use referee_stats::rating::bradley_terry::Anchored;
 use referee_store::RulingRow;
 use serde::{Deserialize, Serialize};
 
+use crate::FinalsLink;
 use crate::tally::{LadderRow, ranking};
 
 /// What is shown of a ladder.
@@ -36,6 +37,8 @@ pub struct LadderSnapshot {
     pub lead_taken: Option<LeadTaken>,
     /// Whether no match begins because the league is paused.
     pub is_paused: bool,
+    /// The finals to which its pages lead.
+    pub finals: Option<FinalsLink>,
     /// Whether no match begins because results or journals cannot be written.
     pub is_waiting_for_storage: bool,
     /// Whether a match begins only now and then because the rules, which are a program, fail.

@@ -14,6 +14,7 @@ pub(crate) use ended::MOST_ENDED;
 use ended::{EndedEntry, OpenDeal, RecordLocation};
 use referee_report::ReportedTable;
 use referee_report::story::{LeadChange, Story};
+use referee_report::tournament::RoundReport;
 use results::Met;
 use tokio::sync::watch;
 
@@ -134,6 +135,7 @@ struct RunState {
     /// What is played next, as in the overview.
     next: Vec<NextEntry>,
     story: Story,
+    bracket: Option<Vec<RoundReport>>,
     /// The overview of a version.
     overview: (u64, Bytes),
 }
@@ -245,6 +247,7 @@ impl Hub {
             reported: Vec::new(),
             next: Vec::new(),
             story: Story::default(),
+            bracket: None,
             overview: (u64::MAX, Bytes::new()),
         };
         Hub {

@@ -19,7 +19,7 @@ use crate::entries::{DisplayNames, ShownRuling};
 use crate::hub::Hub;
 use crate::owners::SignUpMode;
 use referee_game::Chain;
-use referee_league::{RatingPoint, RulesVersion, Standing};
+use referee_league::{FinalsLink, RatingPoint, RulesVersion, Standing};
 use referee_match::InfoTotals;
 use referee_report::ReportedTable;
 use referee_stats::Wdl;
@@ -47,6 +47,11 @@ pub(super) struct LadderEntry {
     /// Where owners of bots sign up and look after them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) owners: Option<OwnersLink>,
+    /// Whether no match begins because the organiser has paused it.
+    pub(super) paused: bool,
+    /// The finals of its first players, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) finals: Option<FinalsLink>,
     /// The other ladders of the league that have pages.
     pub(super) others: Vec<OtherLadder>,
 }

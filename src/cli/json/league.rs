@@ -11,6 +11,7 @@ use crate::cli::json::WorkersStatus;
 use crate::league::{
     Invitation, LadderRow, LeagueBot, LeagueChange, LeagueMatch, LeagueOwner, Season, Submission,
 };
+use crate::runs::league::Finalist;
 use crate::stats::rating::Rating;
 
 /// Bots can connect to a ladder.
@@ -188,6 +189,42 @@ pub(in crate::cli) struct SeasonLine<'a> {
     pub(in crate::cli) season: &'a Season,
     /// The bots in the first place, by ladder; without a rated match, null.
     pub(in crate::cli) winners: BTreeMap<&'a str, Option<String>>,
+}
+
+/// Finals that were written.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "finals")]
+pub(in crate::cli) struct FinalsLine<'a> {
+    pub(in crate::cli) ladder: &'a str,
+    pub(in crate::cli) name: &'a str,
+    /// The tournament file.
+    pub(in crate::cli) file: &'a Path,
+    /// In the order of their seeds.
+    pub(in crate::cli) players: Vec<FinalsPlace<'a>>,
+    /// Players before the last of them who cannot play.
+    pub(in crate::cli) absent: Vec<AbsentFinalist<'a>>,
+    /// Whether the ladder begins no match meanwhile.
+    pub(in crate::cli) paused: bool,
+}
+
+#[derive(Serialize)]
+pub(in crate::cli) struct FinalsPlace<'a> {
+    #[serde(flatten)]
+    row: &'a LadderRow,
+    connects: bool,
+}
+
+impl FinalsPlace<'_> {
+    pub(in crate::cli) fn of(player: &Finalist) -> FinalsPlace<'_> {
+        FinalsPlace { row: &player.row, connects: player.connects() }
+    }
+}
+
+#[derive(Serialize)]
+pub(in crate::cli) struct AbsentFinalist<'a> {
+    pub(in crate::cli) place: Option<usize>,
+    pub(in crate::cli) player: &'a str,
+    pub(in crate::cli) why: &'a str,
 }
 
 /// A line of `league verify`.

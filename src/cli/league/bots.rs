@@ -15,9 +15,10 @@ use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::game::name::check_name;
-use crate::league::{LeaguePlayer, NewBot, OrganiserAct};
+use crate::league::{LeaguePart, LeaguePlayer, NewBot, OrganiserAct};
 use crate::report::table;
 use crate::runs::league::LadderMemory;
+use crate::runs::league::config::LadderConfig;
 use crate::stats::ladder::Name;
 use crate::store::now;
 
@@ -126,43 +127,61 @@ pub(super) fn revoke(args: &RevokeArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Begin no match of the league, or of one bot, until it is resumed. Matches in progress end
+/// Begin no match of the league, of one ladder or of one bot, until it is resumed. Matches in progress end
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee league pause
-  referee league pause alice")]
+  referee league pause alice
+  referee league pause --ladder checkers")]
 pub(super) struct PauseArgs {
     /// The name of a bot [default: the whole league]
     name: Option<String>,
+    /// A ladder
+    #[arg(long, value_name = "NAME", conflicts_with = "name")]
+    ladder: Option<String>,
     #[command(flatten)]
     which: LeagueSelector,
 }
 
-/// Begin matches again of the league, or of one bot
+/// Begin matches again of the league, of one ladder or of one bot
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee league resume
-  referee league resume alice")]
+  referee league resume alice
+  referee league resume --ladder checkers")]
 pub(super) struct ResumeArgs {
     /// The name of a bot [default: the whole league]
     name: Option<String>,
+    /// A ladder
+    #[arg(long, value_name = "NAME", conflicts_with = "name")]
+    ladder: Option<String>,
     #[command(flatten)]
     which: LeagueSelector,
 }
 
 pub(super) fn pause(args: &PauseArgs) -> Result<Exit, Failure> {
-    set_paused(&args.which, args.name.as_deref(), true)
+    set_paused(&args.which, args.name.as_deref(), args.ladder.as_deref(), true)
 }
 
 pub(super) fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
-    set_paused(&args.which, args.name.as_deref(), false)
+    set_paused(&args.which, args.name.as_deref(), args.ladder.as_deref(), false)
 }
 
-fn set_paused(which: &LeagueSelector, name: Option<&str>, is_paused: bool) -> Result<Exit, Failure> {
-    let (_, mut league) = which.open()?;
+fn set_paused(
+    which: &LeagueSelector,
+    name: Option<&str>,
+    ladder: Option<&str>,
+    is_paused: bool,
+) -> Result<Exit, Failure> {
+    let (config, mut league) = which.open()?;
     let bot = name.map(|name| Name::parse(name).bot);
-    log::act(&mut league, OrganiserAct::Pause { bot: bot.as_deref(), is_paused })?;
-    let what = name.unwrap_or("the league");
+    let part = match (&bot, ladder) {
+        (Some(bot), _) => LeaguePart::Bot(bot),
+        (None, Some(ladder)) => LeaguePart::Ladder(&find_ladder(&config, Some(ladder))?.name),
+        (None, None) => LeaguePart::League,
+    };
+    log::act(&mut league, OrganiserAct::Pause { part, is_paused })?;
+    let what = name.or(ladder).unwrap_or("the league");
     writeln!(screen::stdout(), "{what} is {}", if is_paused { "paused" } else { "resumed" })?;
     Ok(Exit::Done)
 }
@@ -193,9 +212,16 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     }
     let mut out = screen::stdout();
     let mut rows = Vec::new();
-    let is_paused = league.value("paused").map_err(Failure::cannot_run)?.is_some_and(|value| value == "1");
-    if is_paused && !args.json {
-        writeln!(out, "the league is paused: `referee league resume` resumes it")?;
+    if !args.json {
+        let is_paused = league.is_paused().map_err(Failure::cannot_run)?;
+        if is_paused {
+            writeln!(out, "the league is paused: `referee league resume` resumes it")?;
+        }
+        for LadderConfig { name, .. } in config.ladders.iter().filter(|_| !is_paused) {
+            if league.is_ladder_paused(name).map_err(Failure::cannot_run)? {
+                writeln!(out, "{name} is paused: `referee league resume --ladder {name}` resumes it")?;
+            }
+        }
     }
     for bot in &bots {
         let own = played.iter().filter(|(_, _, player)| Name::parse(&player.name).bot == bot.name);

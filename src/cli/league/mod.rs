@@ -3,6 +3,7 @@
 mod backup;
 mod bots;
 mod challenge;
+mod finals;
 mod log;
 mod matches;
 mod owners;
@@ -57,6 +58,7 @@ enum Command {
     Rulings(ruling::RulingsArgs),
     Season(seasons::SeasonArgs),
     Seasons(seasons::ListArgs),
+    Finals(Box<finals::Args>),
     Invite(owners::InviteArgs),
     Invitations(owners::InvitationsArgs),
     Owners(owners::OwnersArgs),
@@ -84,6 +86,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Rulings(args) => ruling::list(&args),
         Command::Season(args) => seasons::season(args, catalog),
         Command::Seasons(args) => seasons::list(&args, catalog),
+        Command::Finals(args) => finals::run(&args, catalog),
         Command::Invite(args) => owners::invite(&args),
         Command::Invitations(args) => owners::invitations(&args),
         Command::Owners(args) => owners::list(&args),

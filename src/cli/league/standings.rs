@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 let standing = |row| LadderStanding { row, weng_lin: None, inactive: false };
                 (standings.into_iter().map(standing).collect(), matches, None)
             }
-            None => standings(&mut league, &config, ladder, &game, args)?,
+            None => standings(&mut league, &config, ladder, &game, args.from_records, args.all)?,
         };
         if !args.all {
             rows.retain(|row| row.row.standing.is_newest);
@@ -102,13 +102,25 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The rows of the season in progress.
+pub(super) fn in_progress(
+    league: &mut League,
+    config: &LeagueConfig,
+    ladder: &LadderConfig,
+    game: &LadderGame,
+) -> Result<Vec<LadderRow>, Failure> {
+    let (standings, ..) = standings(league, config, ladder, game, false, false)?;
+    Ok(standings.into_iter().map(|standing| standing.row).collect())
+}
+
 /// The standings of the season in progress, the number of its matches, and that of the copies among them.
 fn standings(
     league: &mut League,
     config: &LeagueConfig,
     ladder: &LadderConfig,
     game: &LadderGame,
-    args: &Args,
+    from_records: bool,
+    lists_inactive: bool,
 ) -> Result<(Vec<LadderStanding>, u32, Option<u64>), Failure> {
     let bots = league.bots().map_err(Failure::cannot_run)?;
     let names = BotDisplayNames::of(&bots);
@@ -128,7 +140,7 @@ fn standings(
         );
         Ok::<_, LadderError>(())
     };
-    if args.from_records {
+    if from_records {
         let records = LadderRecords::open(config, league, ladder, game)?;
         let read =
             progress::of_records(|on_record| records.read_all(on_record)).map_err(Failure::cannot_run)?;
@@ -149,7 +161,7 @@ fn standings(
     let fit = book.rating_inputs().fit();
     let weng_lin = weng_lin::rate(book.len(), &results).rows;
     // A bot that has not come in this season is in its book only for its rating.
-    let is_listed = |row: &LadderRow| row.last_seen.is_some() && (args.all || !row.is_inactive(now()));
+    let is_listed = |row: &LadderRow| row.last_seen.is_some() && (lists_inactive || !row.is_inactive(now()));
     let rows = ranking(book.standings(&fit, &rulings, &names), &fit, is_listed);
     let standing = |row: LadderRow| LadderStanding {
         weng_lin: (book.find(&row.player).filter(|_| seating.sides() > 2))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::cli::Failure;
-use crate::report::tournament::live_story;
+use crate::report::tournament::{live_bracket, live_story};
 use crate::runs::tournament::{TournamentConfig, open_results};
 use crate::stats::rating::bradley_terry::{self, Counts, Strengths};
 use crate::stats::schedule::{Due, Schedule};
@@ -17,6 +17,8 @@ use crate::web::{DisplayNames, NextMatch, StandingsRow, StandingsView};
 
 /// The number of matches of which spectators may be told in advance; those in progress are among them.
 const NEXT: usize = 100;
+/// The number of entrants whose bracket fits a page.
+const DRAWN: usize = 64;
 /// The time between two computations of the strengths at least. They take at most a tenth of the time.
 const STRENGTHS_APART: Duration = Duration::from_secs(1);
 
@@ -83,6 +85,7 @@ impl LiveStandings {
         StandingsView {
             rows: standings.rows.iter().map(standing).collect(),
             story: Some(live_story(name, &ids, &shown, schedule, &standings, strengths)),
+            bracket: live_bracket(schedule, &shown).filter(|_| entrants.len() <= DRAWN),
             next: next.collect(),
             names: display_names.clone(),
             rulings: rulings.clone(),

@@ -67,7 +67,7 @@ pub(in crate::cli) struct PlayOptions {
     strict: bool,
     /// One JSON object per line: each match, then the standings, with --luck its lines
     #[arg(long)]
-    json: bool,
+    pub(in crate::cli) json: bool,
     /// Keep the pages of `report --site` in this directory up to date: written at the start, at most every 3 s after results,
     /// and at the end. Each file is replaced as a whole
     #[arg(long, value_name = "OUT")]

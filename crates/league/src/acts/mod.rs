@@ -16,6 +16,7 @@ pub use ruling::LadderMatch;
 
 use super::bots::{LeagueBot, NewBot, admit, follow_bot, own_names, read_bots};
 use super::challenges::{check_players, insert_challenge};
+use super::finals::{FinalsLink, finals_of};
 use super::log::{actions_of_day, note};
 use super::owners::{
     FORMER, Invitation, LeagueOwner, OwnerState, add_invitation, check_owner_names, find_owner, insert_owner,
@@ -23,7 +24,8 @@ use super::owners::{
 };
 use super::seasons;
 use super::submissions::{approve, reject};
-use super::{League, utc};
+use super::{League, PAUSED, paused_ladder, utc};
+use referee_game::json;
 
 /// How an owner proves who it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,13 +85,14 @@ pub enum OrganiserAct<'a> {
     AddBot(&'a NewBot<'a>),
     /// Ends the participation of a bot.
     Revoke { bot: &'a str },
-    /// Begins no match of a bot, or of the league; or begins matches again.
+    /// Begins no match of a part of the league, or begins matches again.
     Pause {
-        /// Its name; `None`: the league.
-        bot: Option<&'a str>,
+        part: LeaguePart<'a>,
         /// Whether it is paused from now on.
         is_paused: bool,
     },
+    /// Lets the pages of a ladder lead to its finals, or no longer.
+    LinkFinals { ladder: &'a str, finals: Option<&'a FinalsLink> },
     /// Adds an owner with a new id, or one who has left.
     AddOwner(&'a LeagueOwner),
     /// Lets an owner take part.
@@ -129,6 +132,14 @@ pub enum OrganiserAct<'a> {
         /// Whether players start the next one from their ratings.
         keeps_ratings: bool,
     },
+}
+
+/// What the organiser pauses.
+#[derive(Clone, Copy, Debug)]
+pub enum LeaguePart<'a> {
+    League,
+    Ladder(&'a str),
+    Bot(&'a str),
 }
 
 /// An owner in the log.
@@ -315,21 +326,38 @@ impl OrganiserAct<'_> {
                 db.execute("UPDATE bots SET token = NULL WHERE name = ?1", [bot])?;
                 format!("revoke {bot}")
             }
-            OrganiserAct::Pause { bot, is_paused } => {
-                match bot {
-                    Some(bot) => {
+            OrganiserAct::Pause { part, is_paused } => {
+                let set = |key: &str| {
+                    let sql = "INSERT OR REPLACE INTO league VALUES (?1, ?2)";
+                    db.execute(sql, [key, if is_paused { "1" } else { "0" }])
+                };
+                let word = if is_paused { "pause" } else { "resume" };
+                match part {
+                    LeaguePart::League => {
+                        set(PAUSED)?;
+                        word.to_owned()
+                    }
+                    LeaguePart::Ladder(name) => {
+                        set(&paused_ladder(name))?;
+                        format!("{word} --ladder {name}")
+                    }
+                    LeaguePart::Bot(bot) => {
                         let sql = "UPDATE bots SET is_paused = ?2 WHERE name = ?1 AND revoked_at IS NULL";
                         if db.execute(sql, params![bot, if is_paused { 2 } else { 0 }])? == 0 {
                             return Err(ActError::no_bot(bot));
                         }
-                    }
-                    None => {
-                        let sql = "INSERT OR REPLACE INTO league VALUES ('paused', ?1)";
-                        db.execute(sql, [if is_paused { "1" } else { "0" }])?;
+                        format!("{word} {bot}")
                     }
                 }
-                let word = if is_paused { "pause" } else { "resume" };
-                bot.map_or_else(|| word.to_owned(), |bot| format!("{word} {bot}"))
+            }
+            OrganiserAct::LinkFinals { ladder, finals: Some(finals) } => {
+                let sql = "INSERT OR REPLACE INTO league VALUES (?1, ?2)";
+                db.execute(sql, [finals_of(ladder), json::text(finals)])?;
+                format!("finals {ladder} --url {}", finals.url)
+            }
+            OrganiserAct::LinkFinals { ladder, finals: None } => {
+                db.execute("DELETE FROM league WHERE key = ?1", [finals_of(ladder)])?;
+                format!("finals {ladder} --unlink")
             }
             OrganiserAct::AddOwner(owner) => {
                 let sql = "SELECT 1 FROM owners WHERE id = ?1 AND state <> ?2";

@@ -210,22 +210,22 @@ const ORGANISERS_ACTS: [Act; 27] = [
     ),
     act(
         "pause",
-        |on| organised(on, OrganiserAct::Pause { bot: Some("abacus"), is_paused: true }),
+        |on| organised(on, OrganiserAct::Pause { part: LeaguePart::Bot("abacus"), is_paused: true }),
         "SELECT is_paused = 2 FROM bots WHERE name = 'abacus'",
     ),
     act(
         "resume",
-        |on| organised(on, OrganiserAct::Pause { bot: Some("abacus"), is_paused: false }),
+        |on| organised(on, OrganiserAct::Pause { part: LeaguePart::Bot("abacus"), is_paused: false }),
         "SELECT is_paused < 2 FROM bots WHERE name = 'abacus'",
     ),
     act(
         "pause what is handed in",
-        |on| organised(on, OrganiserAct::Pause { bot: Some("mouse"), is_paused: true }),
+        |on| organised(on, OrganiserAct::Pause { part: LeaguePart::Bot("mouse"), is_paused: true }),
         "SELECT is_paused = 2 FROM bots WHERE name = 'mouse'",
     ),
     act(
         "pause the league",
-        |on| organised(on, OrganiserAct::Pause { bot: None, is_paused: true }),
+        |on| organised(on, OrganiserAct::Pause { part: LeaguePart::League, is_paused: true }),
         "SELECT value FROM league WHERE key = 'paused'",
     ),
     act(
@@ -596,7 +596,7 @@ fn a_ruling_on_a_season_that_ends_meanwhile_is_refused() {
 #[test]
 fn an_owner_does_not_resume_what_the_organiser_has_paused() {
     let [mut league, _] = Leagues::new().open();
-    let pause = |is_paused| OrganiserAct::Pause { bot: Some("abacus"), is_paused };
+    let pause = |is_paused| OrganiserAct::Pause { part: LeaguePart::Bot("abacus"), is_paused };
     organised(&mut league, pause(true)).unwrap();
     own(&mut league, OwnerAct::Pause { bot: "abacus" }).unwrap();
     let refused = own(&mut league, OwnerAct::Resume { bot: "abacus" }).unwrap_err();

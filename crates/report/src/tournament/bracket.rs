@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use referee_stats::Entrant;
-use referee_stats::schedule::{RoundPair, Schedule};
+use referee_stats::schedule::{Format, RoundPair, Schedule};
 use referee_store::EntrantRow;
 use serde::Serialize;
 
@@ -12,17 +12,19 @@ use super::text::points;
 use crate::page::halves;
 
 /// A round of a Swiss tournament or a knockout.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RoundReport {
     /// From 1.
     pub round: u32,
+    /// `Final`, `Semi-finals`, `Round 1`.
+    pub title: String,
     /// In the order of pairing. In a knockout all positions of the bracket: pair k of a round leads to pair k / 2 of
     /// the next, counted from 0.
     pub pairs: Vec<PairReport>,
 }
 
 /// A pair of a round.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairReport {
     /// Their names; `None` if not known yet, or for the opponent of a bye.
     pub entrants: [Option<String>; 2],
@@ -73,16 +75,51 @@ pub(super) fn rounds(
     for listed in matches.iter().filter(|listed| listed.ranks.is_some()) {
         of_set.entry(&listed.set).or_default().push(listed.id.clone());
     }
-    let name = |entrant: Entrant| entrants[entrant.index()].name.clone();
+    let of_set = |set: u32| of_set.get(&*format!("s{set}")).cloned().unwrap_or_default();
+    let names: Vec<&str> = entrants.iter().map(|entrant| &*entrant.name).collect();
+    told(schedule, &names, of_set)
+}
+
+/// The bracket of a knockout in progress, with these names of the entrants; `None` in another format.
+pub fn live_bracket(schedule: &Schedule, names: &[&str]) -> Option<Vec<RoundReport>> {
+    if !matches!(schedule.plan().format, Format::Knockout { .. }) {
+        return None;
+    }
+    let mut of_set: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for (number, result) in schedule.numbered_results() {
+        of_set.entry(result.set).or_default().push(format!("m{number}"));
+    }
+    Some(told(schedule, names, |set| of_set.get(&set).cloned().unwrap_or_default()))
+}
+
+/// The name of a round of a knockout with so many.
+pub(super) fn stage(round: usize, rounds: usize) -> String {
+    match rounds - round {
+        0 => "Final".to_owned(),
+        1 => "Semi-finals".to_owned(),
+        2 => "Quarter-finals".to_owned(),
+        _ => format!("Round {round}"),
+    }
+}
+
+fn told(schedule: &Schedule, names: &[&str], of_set: impl Fn(u32) -> Vec<String>) -> Vec<RoundReport> {
+    let name = |entrant: Entrant| names[entrant.index()].to_owned();
     let pair = |RoundPair { entrants, is_bye, sets, points, winner }: RoundPair| PairReport {
         entrants: entrants.map(|entrant| entrant.map(name)),
         is_bye,
         points,
-        matches: sets.iter().filter_map(|set| of_set.get(&*format!("s{set}"))).flatten().cloned().collect(),
+        matches: sets.into_iter().flat_map(&of_set).collect(),
         winner: winner.map(name),
     };
-    let rounds = (1..).zip(schedule.rounds());
-    rounds.map(|(round, pairs)| RoundReport { round, pairs: pairs.into_iter().map(pair).collect() }).collect()
+    let rounds = schedule.rounds();
+    let (is_knockout, last) = (matches!(schedule.plan().format, Format::Knockout { .. }), rounds.len());
+    let title = |round| if is_knockout { stage(round, last) } else { format!("Round {round}") };
+    let report = |(round, pairs): (usize, Vec<RoundPair>)| RoundReport {
+        round: round as u32,
+        title: title(round),
+        pairs: pairs.into_iter().map(pair).collect(),
+    };
+    (1..).zip(rounds).map(report).collect()
 }
 
 /// The maximum number of positions in the first round of a bracket that is drawn as text.

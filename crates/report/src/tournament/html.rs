@@ -291,13 +291,6 @@ fn of_pair(pair: &PairReport, place: usize, links: &Links<'_>) -> Markup {
 
 /// The bracket of a knockout, one column per round.
 fn bracket(report: &TournamentReport, links: &Links<'_>) -> Section {
-    let last = report.rounds.len();
-    let title = |round: u32| match last - round as usize {
-        0 => "Final".to_owned(),
-        1 => "Semi-finals".to_owned(),
-        2 => "Quarter-finals".to_owned(),
-        _ => format!("Round {round}"),
-    };
     let won = |pair: &PairReport, place: usize| {
         (pair.winner.is_some() && pair.winner == pair.entrants[place]).then_some("won")
     };
@@ -306,7 +299,7 @@ fn bracket(report: &TournamentReport, links: &Links<'_>) -> Section {
             div class="bracket stack" {
                 @for round in &report.rounds {
                     div class="stage" {
-                        h3 { (title(round.round)) }
+                        h3 { (round.title) }
                         ol {
                             @for pair in &round.pairs {
                                 li {
@@ -339,7 +332,7 @@ fn rounds(report: &TournamentReport, links: &Links<'_>) -> Section {
     let content = html! {
         @for (at, round) in report.rounds.iter().enumerate() {
             details open[at + 1 == last] {
-                summary { "Round " (round.round) }
+                summary { (round.title) }
                 ul class="lines" {
                     @for pair in &round.pairs {
                         li class="row" {

@@ -26,7 +26,7 @@ use referee_match::{Faults, InfoTotals};
 use referee_results::Roster;
 use serde::Serialize;
 
-pub use self::bracket::{PairReport, RoundReport};
+pub use self::bracket::{PairReport, RoundReport, live_bracket};
 pub use self::clocks::ClockPeriod;
 pub(crate) use self::clocks::clock_in_words;
 pub use self::conditions::{Conditions, Settings};

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use referee_game::counted;
 use referee_stats::race::Race;
 use referee_stats::rating::bradley_terry::Strengths;
-use referee_stats::schedule::{MatchId, RankBy, Schedule};
+use referee_stats::schedule::{Format, MatchId, RankBy, RoundPair, Schedule};
 use referee_stats::standings::{Standings, TableRow};
 use referee_stats::{Entrant, Lineup, Wdl};
 
+use super::bracket::stage;
 use crate::page::halves;
 use crate::story::{LeadChange, Story, several};
 use crate::words::amount;
@@ -101,6 +103,12 @@ impl StoryOf<'_> {
         if let Some(hero) = self.schedule.plan().format.hero() {
             return self.tell_gauntlet(hero, is_over);
         }
+        if results > 0
+            && matches!(self.schedule.plan().format, Format::Knockout { .. })
+            && self.schedule.champion().is_none()
+        {
+            return self.tell_knockout();
+        }
         let first: Vec<&TableRow> = rows.iter().take_while(|row| row.place == Some(1)).collect();
         let champion = self.schedule.champion();
         let race = self.schedule.race();
@@ -140,7 +148,7 @@ impl StoryOf<'_> {
         };
         let Wdl { wins, losses, .. } = row.by_play + row.by_fault;
         let lost = if losses == 0 { "none".to_owned() } else { losses.to_string() };
-        let matches = referee_game::counted(row.matches, "match", "matches");
+        let matches = counted(row.matches, "match", "matches");
         story.say(format!("{of_leader} won {wins} of {matches} and lost {lost}."));
         story.leader = Some(self.ids[leader.index()].to_owned());
         if rank_by == RankBy::Amounts {
@@ -181,7 +189,7 @@ impl StoryOf<'_> {
             false => format!("{name} has {} so far", of_points(own)),
         };
         let Wdl { wins, losses, .. } = own.by_play + own.by_fault;
-        let matches = referee_game::counted(own.matches, "match", "matches");
+        let matches = counted(own.matches, "match", "matches");
         story.say(format!("{name} won {wins} of {matches} and lost {losses}."));
         let ranked: Vec<&TableRow> =
             rows.iter().filter(|row| row.place.is_some() && row.matches > 0).collect();
@@ -203,6 +211,45 @@ impl StoryOf<'_> {
                 strengths.difference(best.entrant, next.entrant).probability_above_zero()
             });
             story.say_superiority(best_name, self.name_of(next.entrant));
+        }
+        story
+    }
+
+    /// A knockout in progress: who is in the final, or which round is played and who is out. Points say nothing of it.
+    fn tell_knockout(&self) -> Story {
+        let rounds = self.schedule.rounds();
+        let mut story = Story::default();
+        let is_open = |pair: &RoundPair| pair.winner.is_none();
+        let Some(current) = rounds.iter().position(|pairs| pairs.iter().any(is_open)) else { return story };
+        let finalists =
+            rounds.last().and_then(|pairs| pairs.first()).map_or([None, None], |pair| pair.entrants);
+        let finalists: Vec<&str> =
+            finalists.into_iter().flatten().map(|entrant| self.name_of(entrant)).collect();
+        let stage = stage(current + 1, rounds.len()).to_lowercase();
+        story.heading = match finalists[..] {
+            [one, other] => format!("{one} and {other} are in the final"),
+            [one] => format!("{one} is in the final"),
+            _ => format!("{}: {stage}", self.name),
+        };
+        let played: Vec<&RoundPair> = rounds[current].iter().filter(|pair| !pair.is_bye).collect();
+        let decided = played.iter().filter(|pair| !is_open(pair)).count();
+        if finalists.len() < 2 {
+            let of = counted(played.len(), "pairing", "pairings");
+            story.say(format!(
+                "{decided} of {of} of the {stage} {} decided.",
+                if decided == 1 { "is" } else { "are" }
+            ));
+        }
+        let loser = |pair: &&RoundPair| {
+            pair.entrants.into_iter().flatten().find(|entrant| Some(*entrant) != pair.winner)
+        };
+        // Of this round, or of the one before while it has no result.
+        let has_losers = |pairs: &&Vec<RoundPair>| pairs.iter().any(|pair| !pair.is_bye && !is_open(pair));
+        if let Some(pairs) = rounds[..=current].iter().rev().find(has_losers) {
+            let ended = pairs.iter().filter(|pair| !pair.is_bye && !is_open(pair));
+            let out: Vec<&str> =
+                ended.filter_map(|pair| loser(&pair)).map(|entrant| self.name_of(entrant)).collect();
+            story.say(format!(" Out: {}.", out.join(", ")));
         }
         story
     }

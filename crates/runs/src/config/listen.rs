@@ -1,14 +1,15 @@
 //! How bots connect.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use referee_engine::sources::{Listen, Source};
+use referee_engine::sources::{BotTokens, Listen, Source};
 use referee_files::read_secret;
+use referee_game::hex;
 use referee_game::name::{NameError, check_name};
 use referee_transport::{BadCertificate, Certificate};
 use sha2::{Digest, Sha256};
@@ -95,27 +96,25 @@ pub fn listen<'a>(
             Some(Certificate::self_signed(address.ip(), &file).map_err(ListenError::SelfSigned)?)
         }
     };
-    let tokens = tokens.into_iter().map(|(name, token)| (name, vec![Sha256::digest(token).into()]));
-    let tokens = Some(tokens.collect::<BTreeMap<_, _>>()).filter(|tokens| !tokens.is_empty());
+    let tokens = Some(tokens).filter(|tokens| !tokens.is_empty());
     let connections = connections as usize;
     let refusals = Arc::default();
     Ok(Some(Listen { address, certificate, tokens, is_open: false, connections, wait, reconnect, refusals }))
 }
 
-/// The tokens by name.
-fn all_tokens(
-    file: Option<PathBuf>,
-    given: Vec<(String, String)>,
-) -> Result<BTreeMap<String, String>, ListenError> {
+/// SHA-256 of the tokens by name. A file may give a token as `sha256:HEX`, and then more than one for a name.
+fn all_tokens(file: Option<PathBuf>, given: Vec<(String, String)>) -> Result<BotTokens, ListenError> {
     let of_file = match file {
         None => Vec::new(),
         Some(path) => read_tokens(&path).map_err(|why| ListenError::TokenFile { path, why })?,
     };
-    let mut tokens = BTreeMap::new();
+    let (mut tokens, mut plain) = (BotTokens::new(), BTreeSet::new());
     for (name, token) in of_file.into_iter().chain(given) {
-        if tokens.insert(name.clone(), token).is_some() {
+        let hash = token.strip_prefix("sha256:").and_then(hex::decode32);
+        if hash.is_none() && !plain.insert(name.clone()) {
             return Err(ListenError::TokenTwice(name));
         }
+        tokens.entry(name).or_default().push(hash.unwrap_or_else(|| Sha256::digest(token).into()));
     }
     Ok(tokens)
 }

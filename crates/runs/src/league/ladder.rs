@@ -29,7 +29,7 @@ use on_workers::OnWorkers;
 use referee_engine::runner::Openings;
 use referee_files::StorageWait;
 use referee_game::chance::RandomStream;
-use referee_league::{LadderSeats, LadderSnapshot, PublishedLadder};
+use referee_league::{FinalsLink, LadderSeats, LadderSnapshot, PublishedLadder};
 use referee_match::record::Times;
 use referee_stats::Entrant;
 use referee_stats::ladder::{Matchmaker, Strength};
@@ -69,6 +69,7 @@ pub(super) struct Ladder {
     rules: RulesState,
     leader: Leader,
     is_paused: bool,
+    finals: Option<FinalsLink>,
     /// No match begins while a result or the journal cannot be written.
     wait: StorageWait,
     clock: LadderClock,
@@ -156,6 +157,7 @@ impl Ladder {
             rules: RulesState::default(),
             leader: Leader::default(),
             is_paused: false,
+            finals: None,
             wait,
             clock: LadderClock { began: Instant::now(), opened_ms: 0 },
         }
@@ -211,5 +213,9 @@ impl Ladder {
     /// No match begins while the league is paused.
     pub(super) fn set_paused(&mut self, is_paused: bool) {
         self.is_paused = is_paused;
+    }
+
+    pub(super) fn set_finals(&mut self, finals: Option<FinalsLink>) {
+        self.finals = finals;
     }
 }

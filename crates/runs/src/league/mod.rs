@@ -29,6 +29,7 @@
 mod audit;
 pub mod config;
 mod error;
+mod finals;
 mod folder;
 mod history;
 mod ladder;
@@ -46,6 +47,7 @@ pub use audit::{
     RecordedMatch, audit_ladder,
 };
 pub use error::{NotOfLadder, NotRecovered};
+pub use finals::{Absentee, Finalist, FinalsError, FinalsTerms, finalists, write_finals};
 pub use folder::ladder_folder;
 pub use ladder::{LadderLimits, LadderMemory};
 pub use notices::{NoticeError, NoticeFiles, PagesConfig, UnreadableNotices, UnreadableText, WrongLength};

@@ -94,11 +94,28 @@ function podium(rows) {
 
 /** Shows the name of a ladder, and links to the others of its league. */
 async function introduce() {
-  const { others, port } = await getJson(`${root}api/v1/ladder`);
+  const { others, port, finals, paused } = await getJson(`${root}api/v1/ladder`);
+  $("finals").hidden = !finals && !paused;
+  $("finals").replaceChildren(...finals ? [element("a", { href: finals.url }, finals.name), paused ? ". " : ""] : [],
+    paused ? "No match begins: the organiser has paused this ladder." : "");
   // Where only programs of the organiser play, nobody can join.
   $("join").hidden = port === null && !others.length;
   $("join-how").hidden = $("join-link").hidden = port === null;
   $("others").replaceChildren(...others.length ? ["Other ladders: "] : [], ...others.flatMap((other, n) => [n ? " · " : "", ladderLink(other)]));
+}
+
+/** The bracket of a knockout, a column for each round. */
+function showBracket(rounds) {
+  $("bracket-section").hidden = !rounds;
+  const place = ({ entrants, is_bye: isBye, points, matches, winner }, at) => {
+    const name = entrants[at], score = matches.length || points[at] ? halves(points[at]) : "";
+    return element("p", winner !== null && winner === name ? { class: "won" } : {},
+      element("span", {}, name ?? element("i", {}, isBye ? "bye" : "?")), element("span", {}, score));
+  };
+  const pairing = (pair) => element("li", {}, element("div", { class: "pair" }, place(pair, 0), place(pair, 1),
+    ...pair.matches.length ? [element("p", { class: "more" }, element("span", {}, ...pair.matches.flatMap((id, n) => [n ? " · " : "", matchLink(id)])))] : []));
+  refill($("bracket"), ...(rounds ?? []).map(({ title, pairs }) =>
+    element("div", { class: "stage" }, element("h3", {}, title), element("ol", {}, ...pairs.map(pairing)))));
 }
 
 /** The story with links to its matches. */
@@ -252,7 +269,9 @@ function show(run) {
   $("state").textContent = `${game.title} · ${run.running_count} in progress, ${run.ended_count} ended${delay}${info}`;
   $("title").textContent = story.heading || name;
   refill($("why"), ...told(story));
-  podium(run.standings);
+  // In a knockout places follow from the bracket, not from points.
+  podium(run.bracket ? [] : run.standings);
+  showBracket(run.bracket);
   if (run.ladder !== null && !hasIntroduced) {
     hasIntroduced = true;
     // If that fails, there are no links to other ladders.

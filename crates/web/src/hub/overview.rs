@@ -44,7 +44,7 @@ impl Hub {
         let mut state = self.state();
         if state.overview.0 != version {
             self.look_at_standings(&mut state);
-            let RunState { rows, reported, next, story, about, name, .. } = &*state;
+            let RunState { rows, reported, next, story, bracket, about, name, .. } = &*state;
             let running: Vec<MatchEntry> =
                 state.running.values().take(OVERVIEW).map(|running| running.entry(about)).collect();
             let ended: Vec<MatchEntry> =
@@ -56,6 +56,7 @@ impl Hub {
                 "name": name.as_deref().unwrap_or(self.game.title),
                 "game": { "id": self.game.id, "title": self.game.title },
                 "story": story,
+                "bracket": bracket,
                 "delay": self.delays.moves,
                 "info_delay": self.delays.info,
                 "running": running,
@@ -236,7 +237,7 @@ impl RunState {
         }
         self.leader = story.leader.clone().or(self.leader.take());
         self.next = view.next.into_iter().map(|next| NextEntry::of(next, &self.about)).collect();
-        (self.rows, self.story) = (view.rows, story);
+        (self.rows, self.story, self.bracket) = (view.rows, story, view.bracket);
     }
 
     /// Fills in what their bots reported, and makes the tables of it.

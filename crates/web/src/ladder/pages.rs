@@ -233,6 +233,8 @@ impl LadderPages {
             online: online.iter().map(|&name| name.clone()).collect(),
             display_names: shown.map(|(name, shown)| (name.clone(), shown.clone())).collect(),
             owners: about.owners,
+            paused: snapshot.is_paused,
+            finals: snapshot.finals.clone(),
             others: self.others.clone(),
         }
     }

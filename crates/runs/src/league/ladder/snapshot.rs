@@ -28,6 +28,7 @@ impl Ladder {
             next: self.queue(),
             lead_taken: None,
             is_paused: self.is_paused,
+            finals: self.finals.clone(),
             is_waiting_for_storage: self.wait.is_waiting(),
             are_rules_failing: self.rules.are_failing(),
             connections: connected.map(|member| member.connections).sum(),

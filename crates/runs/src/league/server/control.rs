@@ -12,7 +12,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::LeagueEvent;
-use super::open::is_paused;
 use super::reload::{ConfigFile, CurrentConfig};
 use crate::league::config::ProgramPlace;
 use crate::league::{LadderMemory, RatingHistory, SharedLadder};
@@ -38,7 +37,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(300);
 const VERSION_DIGITS: usize = 8;
 
 /// The tokens of the bots that may connect at this time: their own, and those of their owners.
-pub(super) fn tokens(bots: &[LeagueBot], owners: &[LeagueOwner], now: SystemTime) -> BotTokens {
+pub(in crate::league) fn tokens(bots: &[LeagueBot], owners: &[LeagueOwner], now: SystemTime) -> BotTokens {
     let of_owners: BTreeMap<&str, Vec<_>> =
         owners.iter().map(|owner| (&*owner.id, owner.tokens(now))).collect();
     let connect = bots.iter().filter(|bot| bot.revoked_at.is_none() && bot.command.is_none());
@@ -169,8 +168,13 @@ impl Control<'_> {
             return Ok(());
         }
         self.recount()?;
-        let is_paused = is_paused(&self.league)?;
-        self.ladder.lock().set_paused(is_paused);
+        let is_paused = self.league.is_ladder_paused(self.name)?;
+        let finals = self.league.finals(self.name)?;
+        {
+            let mut ladder = self.ladder.lock();
+            ladder.set_paused(is_paused);
+            ladder.set_finals(finals);
+        }
         let changes = self.league.changes()?;
         if seen.changes.as_ref() != Some(&changes) {
             self.look_at_bots(seen)?;

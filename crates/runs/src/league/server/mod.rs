@@ -25,6 +25,7 @@ pub use error::{LadderFailure, LeagueError, LeagueNotice};
 pub use reload::LeagueReload;
 pub use stop::LeagueStop;
 
+pub(super) use self::control::tokens;
 use self::open::{LadderOpening, OpenedLadder};
 use self::play::LeagueRun;
 use self::reload::{ConfigFile, CurrentConfig, Following};

@@ -100,7 +100,8 @@ impl LadderOpening<'_> {
         let next = next.max(last_on_workers + 1);
         ladder.set_next(next);
         note_rules(league, name, &prepared.game, own.path(), next)?;
-        ladder.begin(&league.bots()?, is_paused(league)?);
+        ladder.begin(&league.bots()?, league.is_ladder_paused(name)?);
+        ladder.set_finals(league.finals(name)?);
         let rulings = league.rulings()?;
         ladder.show_rulings(&rulings);
         let season = LadderSeason::current(league, name, seats)?;
@@ -234,8 +235,4 @@ fn pages(
         league: Mutex::new(league),
         about: Mutex::new(whole.about()),
     })
-}
-
-pub(super) fn is_paused(league: &League) -> Result<bool, StoreError> {
-    Ok(league.value("paused")?.is_some_and(|value| value == "1"))
 }

@@ -1,0 +1,23 @@
+// Looks at the live page of a knockout that has ended.
+// Usage: node bracket.mjs CHROMIUM URL CHAMPION.
+import assert from "node:assert/strict";
+import { fits, isAccessible } from "./look.mjs";
+import { launch, open } from "./tab.mjs";
+
+const [executablePath, address, champion] = process.argv.slice(2);
+const browser = await launch(executablePath);
+const complaints = [];
+
+try {
+  const page = await open(browser, (what) => complaints.push(what), () => {});
+  await page.goto(address);
+  await page.waitForSelector("#bracket .stage");
+  assert.deepEqual(await page.locator("#bracket h3").allTextContents(), ["Semi-finals", "Final"]);
+  assert.equal(await page.textContent("#bracket .stage:last-child .won span:first-child"), champion);
+  assert.ok(await page.isHidden("#podium"), "points give no places in a knockout");
+  await fits(page);
+  await isAccessible(page);
+  assert.deepEqual(complaints, [], "the browser complains");
+} finally {
+  await browser.close();
+}
