@@ -81,6 +81,13 @@ try {
   await page.goto(new URL("players/nobody", address).href);
   await page.waitForFunction(() => document.getElementById("state").textContent === "there is no player `nobody`");
 
+  await page.goto(new URL("no/such/page", address).href);
+  assert.equal(await page.textContent("h1"), "There is no such page");
+  await fits(page);
+  await isAccessible(page);
+  await page.click("#pages a");
+  await page.waitForURL(new URL("./", address).href);
+
   assert.deepEqual(complaints.filter((what) => !what.includes("404")), [], "the browser complains");
   const others = requests.filter((url) => new URL(url).origin !== new URL(address).origin && url !== "data:,");
   assert.deepEqual(others, [], "the pages ask no other server");

@@ -143,6 +143,14 @@ fn the_server_is_read_only_and_answers_only_to_its_own_names() {
         let answer = site.ask("GET", path, "");
         assert!(answer.status == 404 && answer.json()["error"].is_string(), "{path}: {}", answer.body);
     }
+    // A browser gets a page, which leads to the start page.
+    for (path, root) in [("/nothing", "./"), ("/no/thing", "../"), ("/no/thing/", "../../")] {
+        let answer = site.ask("GET", path, "Accept: text/html,*/*;q=0.8\r\n");
+        let leads = format!("<li><a href=\"{root}\">Overview</a></li>");
+        assert!(answer.status == 404 && answer.body.contains("There is no such page"), "{}", answer.body);
+        assert!(answer.body.contains(&leads), "{}", answer.body);
+    }
+    assert!(site.ask("GET", "/api/nothing", "Accept: text/html\r\n").json()["error"].is_string());
     go(&folder, "m1");
     referee.end().with_code(0);
 }

@@ -77,7 +77,7 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/api/v1/matches/{id}", get(one_match))
         .route("/api/v1/matches/{id}/events", get(match_events))
         .route("/api/v1/matches/{id}/record", get(match_record))
-        .fallback(|| async { refused(StatusCode::NOT_FOUND, "there is no such path") })
+        .fallback(pages::missing)
         .layer(middleware::from_fn(move |request, next| guard(addresses.clone(), request, next)))
         .with_state(hub)
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 
 use crate::api::{HubState, PathMatchId, refused};
@@ -210,6 +210,26 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let description = format!("Its rating, results and matches in {run}.");
     let shown = PageCard { title, description, picture: None };
     PAGE.of_run(is_there, &shown, &hub, &*hub.read_notices().await, None, "")
+}
+
+/// What is served at other paths: a page for people, JSON for programs.
+pub(super) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
+    /// The path to the start page from pages in so many folders.
+    const ROOTS: [&str; 4] = [TOP, BELOW, "../../", "../../../"];
+    const BODY: &str = "<h1>There is no such page</h1>\n<p class=\"lede\">The address may be wrong, or the page was here once.</p>\n";
+    static PAGES: LazyLock<[Page; ROOTS.len()]> =
+        LazyLock::new(|| ROOTS.map(|root| Page::about(None, root, BODY, &[])));
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (path, is_for_people) = (uri.path(), accepted.contains("text/html"));
+    let depth = path.matches('/').count() - usize::from(path.starts_with('/'));
+    match PAGES.get(depth).filter(|_| is_for_people && !path.starts_with("/api/")) {
+        Some(page) => {
+            let (title, description) = ("There is no such page".to_owned(), String::new());
+            let link = format!("<li><a href=\"{}\">{}</a></li>", page.root, OVERVIEW.1);
+            page.respond(false, &PageCard { title, description, picture: None }, "referee", &[(LINKS, &link)])
+        }
+        None => refused(StatusCode::NOT_FOUND, "there is no such path"),
+    }
 }
 
 /// How a bot joins a ladder.

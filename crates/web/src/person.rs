@@ -34,7 +34,7 @@ use crate::board::{BoardDelays, BoardEvent, BoardForm, LiveBoard};
 use crate::entries::{self, NamesAndRulings};
 use crate::guard;
 use crate::metrics::OpenCount;
-use crate::pages::{Page, PageCard, TOP};
+use crate::pages::{self, Page, PageCard, TOP};
 use crate::serve::{Connections, serve};
 use crate::stream::{self, EventFeed};
 
@@ -327,7 +327,7 @@ fn router(person: Arc<Person>) -> Router {
         .route("/{token}/", get(page))
         .route("/{token}/events", get(events))
         .route("/{token}/answer", post(answer))
-        .fallback(|| async { refused(StatusCode::NOT_FOUND, "there is no such path") })
+        .fallback(pages::missing)
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .layer(middleware::from_fn(move |request, next| guard(of_guard.clone(), request, next)))
         .with_state(person)

@@ -43,7 +43,7 @@ use crate::guard;
 use crate::ladder::LadderPages;
 use crate::limiter::{Pace, Rate};
 use crate::metrics::OpenCount;
-use crate::pages::{COMMON_SCRIPT, Page, PageCard, TOP};
+use crate::pages::{self, COMMON_SCRIPT, Page, PageCard, TOP};
 use crate::serve::{Connections, is_among, serve};
 use error::OwnersError;
 
@@ -279,7 +279,7 @@ fn router(owners: Arc<Owners>) -> Router {
         .route("/api/v1/owner/challenges", post(bots::challenge))
         .route("/api/v1/owner/matches", get(matches::list))
         .route("/api/v1/owner/matches/{ladder}/{id}/log", get(matches::log))
-        .fallback(|| async { refused(StatusCode::NOT_FOUND, "there is no such path") })
+        .fallback(pages::missing)
         .method_not_allowed_fallback(|| async {
             refused(StatusCode::METHOD_NOT_ALLOWED, "this path has another method: see the OpenAPI page")
         })
