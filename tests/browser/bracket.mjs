@@ -17,6 +17,12 @@ try {
   assert.ok(await page.isHidden("#podium"), "points give no places in a knockout");
   await fits(page);
   await isAccessible(page);
+  // Between matches the projector shows the bracket alone.
+  await page.setViewportSize({ width: 1920, height: 1080 });
+  await page.goto(new URL("?stage", address).href);
+  await page.waitForSelector("#bracket .stage");
+  for (const hidden of ["h1", ".top", "#standings", "footer"]) assert.ok(await page.isHidden(hidden), hidden);
+  assert.ok(await page.isVisible("#bracket"));
   assert.deepEqual(complaints, [], "the browser complains");
 } finally {
   await browser.close();

@@ -121,6 +121,9 @@ function showBracket(rounds) {
 /** The story with links to its matches. */
 const told = ({ why }) => why.map(({ text, match }) => (match ? matchLink(match, text) : text));
 
+/** What is left in a bank. */
+const left = (ms) => `${Math.floor(ms / 60000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, "0")}`;
+
 /** The boards of matches in progress, by id. */
 const boards = new Map();
 
@@ -166,10 +169,12 @@ async function followBoards() {
 /** A board of the front page: what has changed is asked for, and drawn. */
 class Board {
   constructor({ id, seats }) {
-    const names = sides(seats), who = (name) => element("p", { class: "who" }, element("span", {}, name));
+    const names = sides(seats);
+    this.who = [names[0] ?? "", names.slice(1).join(" – ")].map((name) =>
+      element("p", { class: "who" }, element("span", { "aria-hidden": "true" }), element("span", {}, name), element("span", { class: "score" }), element("span", { class: "clock" })));
     this.seats = seats.map((seat) => ({ name: seat.entrant ? seat.name : shownName(seat) }));
     this.view = drawing("svg", { class: "scene board", fill: "none", role: "img", "aria-label": `Position of ${names.join(" – ")}` });
-    this.node = element("li", {}, who(names[0] ?? ""), element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, this.view), who(names.slice(1).join(" – ")),
+    this.node = element("li", {}, this.who[0], element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, this.view), this.who[1],
       element("p", { class: "more" }, element("span", { class: "tag live" }, "Live"), element("span", { class: "muted moves" })));
     [this.things, this.looks, this.after] = [new Map(), [], ""];
     // The numbers of moves of the overview, and of what is drawn.
@@ -181,6 +186,8 @@ class Board {
     if (event === "snapshot") {
       this.view.setAttribute("viewBox", `0 0 ${data.size[0]} ${data.size[1]}`);
       [this.things, this.looks] = [new Map(), data.looks];
+      // Where a side is one seat, its colour and its clock stand beside its name.
+      if (data.seats.length === 2) this.who.forEach((line, n) => line.firstChild.setAttribute("class", `badge b-${data.seats[n].tone}`));
       data.steps.forEach((step) => this.advance(step));
     }
     if (event === "step") {
@@ -189,7 +196,8 @@ class Board {
     }
   }
 
-  advance({ c }) {
+  advance({ c, b }) {
+    if (b?.length === 2) this.who.forEach((line, n) => { line.lastChild.textContent = b[n] === null ? "" : left(b[n]); });
     for (const [mask, thing, ...where] of c) {
       if (!(mask & 1)) continue;
       if (where.length) this.things.set(thing, where);
@@ -261,6 +269,44 @@ async function showRulings({ rulings, rulings_count: count }) {
   refill($("rulings"), ...all.slice(0, hasAllRulings ? count : RULINGS).map(rulingItem));
 }
 
+/** How long the result of a match stays on the stage, in ms. */
+const RESULT_STAYS = 8000;
+/** The view for a projector (`?stage`): one match at a time, then its result, then the bracket. The match is picked by the places of its players. */
+const stage = { isOn: asked.has("stage"), id: null, until: 0 };
+document.body.classList.toggle("on-stage", stage.isOn);
+
+/** The match that the stage shows now, of those with a board: it stays until it has ended. */
+function pick(run) {
+  const places = new Map(run.standings.map(({ name }, place) => [name, place]));
+  const rank = ({ seats }) => seats.reduce((sum, { entrant, name }) => sum + (places.get(entrant ?? name) ?? ROWS), 0);
+  const live = run.running.filter(({ board }) => board === "live");
+  const current = live.find(({ id }) => id === stage.id);
+  if (current) return current;
+  const ended = run.ended.find(({ id }) => id === stage.id);
+  if (ended && !stage.until) {
+    stage.until = Date.now() + RESULT_STAYS;
+    setTimeout(() => show(run), RESULT_STAYS + 1);
+  }
+  if (ended && Date.now() < stage.until) return ended;
+  [stage.id, stage.until] = [null, 0];
+  const next = live.toSorted((one, other) => rank(one) - rank(other))[0];
+  stage.id = next?.id ?? null;
+  return next ?? null;
+}
+
+/** Shows the match of the stage with the score of its pairing, or what comes between matches. */
+function showStage(run) {
+  const match = pick(run);
+  document.body.classList.toggle("between", !match);
+  if (!match) return showBoards([]);
+  if (match.board === "live") showBoards([match]);
+  const board = boards.get(match.id), names = sides(match.seats);
+  const pairs = (run.bracket ?? []).flatMap(({ pairs }) => pairs);
+  const pair = pairs.findLast(({ entrants }) => names.every((name) => entrants.includes(name)));
+  board?.who.forEach((line, n) => { line.children[2].textContent = pair ? halves(pair.points[pair.entrants.indexOf(names[n])]) : ""; });
+  if (match.result) $("state").textContent = match.result.text;
+}
+
 function show(run) {
   const { story, name, game } = run;
   document.title = story.heading || name;
@@ -278,7 +324,8 @@ function show(run) {
     introduce().catch(() => {});
   }
   const none = element("li", { class: "muted" }, "No match is in progress.");
-  showBoards(run.running);
+  if (stage.isOn) showStage(run);
+  else showBoards(run.running);
   refill($("running"), ...(run.running_count ? run.running.map(item) : [none]));
   $("next-section").hidden = !run.next.length;
   $("next-section").parentElement.classList.toggle("two", run.next.length > 0);
