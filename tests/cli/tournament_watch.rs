@@ -109,6 +109,7 @@ fn a_knockout_in_progress_shows_its_bracket_and_who_is_in_the_final() {
         run["bracket"][round]["pairs"][pair]["winner"].as_str().expect("a name").to_owned()
     };
     go(&folder, "m1");
+    wait_until("m1 is recorded", || folder.path("cup/records/m1.jsonl").exists());
     let first = overview(1);
     assert_eq!([&first["bracket"][0]["title"], &first["bracket"][1]["title"]], ["Semi-finals", "Final"]);
     let ann_or_di = winner(&first, 0, 0);
