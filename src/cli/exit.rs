@@ -10,9 +10,9 @@ use crate::game::Chain;
 use crate::league::ActError;
 use crate::runs::config::{ListenError, OpeningFileError, OpeningsError, SandboxError};
 #[cfg(feature = "http")]
-use crate::runs::league::{FinalsError, LeagueError};
-#[cfg(feature = "http")]
 use crate::runs::league::config::LeagueConfigError;
+#[cfg(feature = "http")]
+use crate::runs::league::{FinalsError, LeagueError};
 use crate::runs::regression::{BadResults, RegressionError, ResultsDefect};
 use crate::runs::tournament::{ConfigError, TournamentError};
 use crate::runs::workers::WorkersError;
