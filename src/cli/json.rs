@@ -75,7 +75,7 @@ use crate::workers::trial::TrialVerdict;
 
 #[cfg(feature = "http")]
 pub(super) use league::{
-    AbsentFinalist, AddedBot, FinalsLine, FinalsPlace, InvitationLine, LadderListening, LadderStanding,
+    AbsentFinalist, AddedBot, FinalsLine, FinalsPlace, InvitationLine, LadderListening, LadderOwner, LadderStanding,
     LadderStandings, LadderWatching, LadderWorkers, LeagueAuditLine, LeagueAuditSummary, LeagueBackup,
     LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeagueOwnerLine, LeaguePlayerSeen, OwnersAt, SeasonLine,
     SubmissionLine, SubmitLine,

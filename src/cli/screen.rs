@@ -1,6 +1,6 @@
 //! Standard output and standard error for people: text of bots and files cannot control the terminal.
 
-use std::io::{self, Stderr, Write};
+use std::io::{self, BufRead, Stderr, Write};
 
 use crate::cli::output::{self, Stdout};
 use crate::game::json;
@@ -48,4 +48,12 @@ impl<W: Write> Write for OneLine<W> {
     fn flush(&mut self) -> io::Result<()> {
         self.0.flush()
     }
+}
+
+/// Asks on the terminal. Only `y` and `yes` are assent.
+pub(super) fn confirmed(question: &str) -> io::Result<bool> {
+    write!(stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }

@@ -116,3 +116,73 @@ fn a_ruling_names_a_challenge_by_its_id() {
     assert_eq!(listed["decision"], format!("{id} is void"));
     verified(&league, 1);
 }
+
+#[test]
+fn a_range_of_matches_is_shown_then_ruled_on_and_undone_at_once() {
+    let league = League::new("", &[("one", ""), ("two", "")]);
+    let mut server = league.serve();
+    receive_matches(&mut server, 8);
+    drain(server);
+    let rule = |args: &[&str]| league.run(&[&["rule"], args, &["--reason", "the network was down"]].concat());
+    let rated = || tally(&row(&league, "one", &[])).iter().sum::<u64>();
+    let all = rated();
+    let shown = rule(&["void", "--from", "m1", "--to", "m7"]).with_code(2);
+    let shown = shown.says(&["nothing was changed; --yes rules without asking"]);
+    assert!(
+        shown.stdout.contains("short: 7 matches would not be rated:\n  m1  ") && rated() == all,
+        "{shown:?}"
+    );
+    let said = rule(&["void", "--from", "m1", "--to", "m7", "--yes"]).done().stdout;
+    assert!(said.ends_with("7 matches from m1 to m7 are void\n"), "{said}");
+    assert_eq!(rated(), all - 7);
+    verified(&league, 1);
+    // What is ruled on is left out.
+    rule(&["void", "--from", "m1", "--to", "m7", "--yes"])
+        .with_code(2)
+        .says(&["no rated match without a ruling"]);
+    league.run(&["rule", "undo", "1", "--reason", "it was up"]).done();
+    assert_eq!(rated(), all);
+    let again = ["replay", "--from", "2020-01-01 00:00:00", "--to", "2100-01-01T00:00:00Z", "--yes"];
+    rule(&again).done();
+    assert_eq!(rated(), 0);
+    assert_eq!(league.query("SELECT count(*) FROM challenges"), all.to_string());
+    rule(&["void", "--from", "m1", "--to", "2100-01-01T00:00:00Z"])
+        .with_code(2)
+        .says(&["both are matches, or both are times"]);
+    rule(&["void", "--from", "noon", "--to", "m1"])
+        .with_code(2)
+        .says(&["`noon` is neither a match, such as m17, nor a time"]);
+    rule(&["void"]).with_code(2);
+}
+
+#[test]
+fn standings_name_owners_and_reach_them_only_if_asked() {
+    let league = League::new("", &[("one", "owner = \"ada\""), ("two", "")]);
+    let about = ["--display-name", "Ada L", "--affiliation", "=1+1", "--contact", "ada@example.org"];
+    league.run(&[&["owner", "add", "ada"], &about[..]].concat()).done();
+    let mut server = league.serve();
+    receive_matches(&mut server, 2);
+    drain(server);
+    let owner = |more: &[&str]| row(&league, "one", more)["owner"].clone();
+    let expected = json!({"id": "ada", "display_name": "Ada L", "affiliation": "=1+1"});
+    assert_eq!(owner(&[]), expected);
+    assert_eq!(owner(&["--contacts"])["contact"], "ada@example.org");
+    assert_eq!(
+        (&row(&league, "two", &[])["owner"]["id"], &row(&league, "two", &[])["versions"]),
+        (&json!("two"), &json!(1))
+    );
+    let lines = |more: &[&str]| -> Vec<Vec<String>> {
+        let text = league.run(&[&["standings", "--csv"], more].concat()).done().stdout;
+        text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    };
+    let (plain, reached) = (lines(&[]), lines(&["--contacts"]));
+    assert_eq!(
+        (plain.len(), &plain[0][..4]),
+        (3, &["ladder", "place", "player", "display_name"].map(str::to_owned)[..])
+    );
+    let of =
+        |lines: &[Vec<String>]| lines.iter().find(|line| line[2] == "one").expect("a line")[4..8].to_vec();
+    assert_eq!(of(&plain), ["ada", "Ada L", "'=1+1", ""]);
+    assert_eq!(of(&reached)[3], "ada@example.org");
+    league.run(&["standings", "--contacts"]).with_code(2).says(&["add --csv or --json"]);
+}

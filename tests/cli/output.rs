@@ -233,6 +233,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             case(&format!("league {subcommand} --league {league} {more}"), 0, 5);
         }
     }
+    case(&format!("league standings --csv --league {league}"), 0, 5);
     hand_in(&league);
     case(&format!("league submission show 1 --league {league}"), 0, 5);
     case(&format!("league log --league {league}"), 0, 5);

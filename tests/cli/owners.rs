@@ -751,3 +751,76 @@ fn challenges_end_with_the_bots_that_they_name_and_with_time() {
     wait_until("an old one expires", || challenges(&league) == 0);
     drain(server);
 }
+
+#[test]
+fn a_class_list_gives_a_link_to_each() {
+    let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"invite\"", &[]);
+    let class = "name,affiliation,contact\nAda Lovelace,\"London, UK\",ada@example.org\n\"Bob\",,\n";
+    let file = league.folder.write("class.csv", class);
+    let links = league.run(&["invite", "--from", &file]).done().stdout;
+    let lines: Vec<&str> = links.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (3, "name,affiliation,contact,id,link,expires"));
+    let (ada, bob) = ("Ada Lovelace,\"London, UK\",ada@example.org,ada-lovelace,http", "Bob,,,bob,http");
+    assert!(lines[1].starts_with(ada) && lines[2].starts_with(bob), "{links}");
+    let secret = |line: usize| lines[line].split(['#', ',']).rev().nth(1).expect("a secret").to_owned();
+    for (text, says) in [
+        ("name\nAda\nada\n", "line 3: `ada` looks like the id of line 2"),
+        ("name\n\u{3a9}\n", "a column `id` names the owner"),
+        ("affiliation\nx\n", "line 2: it has no name"),
+        ("name,grade\nAda,1\n", "unknown column `grade`"),
+        ("name\n", "it names nobody"),
+    ] {
+        let file = league.folder.write("wrong.csv", text);
+        league.run(&["invite", "--from", &file]).with_code(2).says(&[says]);
+    }
+    assert_eq!(league.query("SELECT count(*) FROM invitations"), "2", "all or nothing");
+    let (server, owners, _) = listening(&league);
+    assert_eq!(owners.sign_up("somebody", Some(&secret(1))).status, 403);
+    let token = owners.join("ada-lovelace", Some(&secret(1)));
+    let ada = league.run(&["owners", "--json"]).done().one("owner");
+    assert_eq!([&ada["display_name"], &ada["affiliation"]], ["Ada Lovelace", "London, UK"]);
+    assert_eq!(ada["contact"], "ada-lovelace@cup.example", "what it says itself");
+    assert_eq!(owners.call("GET", "owner", &token, &Value::Null).status, 200);
+    drain(server);
+}
+
+#[test]
+fn members_of_a_team_have_tokens_of_their_own_and_an_owner_who_is_banned_comes_back() {
+    let league = league("listen = \"127.0.0.1:0\"", "", &[]);
+    league.run(&["owner", "add", "team"]).done();
+    let (server, owners, address) = listening(&league);
+    let named = |name: &str| -> String {
+        let line = league.run(&["owner", "token", "team", "--name", name, "--json"]).done().one("owner");
+        line["token"].as_str().expect("a token").to_owned()
+    };
+    let (ann, bob) = (named("ann"), named("bob"));
+    let status = |token: &str| owners.call("GET", "owner", token, &Value::Null).status;
+    assert_eq!([status(&ann), status(&bob)], [200, 200]);
+    assert_eq!(owners.call("POST", "owner/bots", &ann, &json!({ "name": "crab" })).status, 201);
+    let admits = |token: &str| {
+        let guest = Guest::saying(address, &hello("crab", None, token));
+        // A bot that is admitted waits for an opponent.
+        !guest.hears_within(Duration::from_millis(300))
+    };
+    wait_until("both admit the bot", || admits(&ann) && admits(&bob));
+    let line = league.run(&["owner", "token", "team", "--revoke", "bob", "--json"]).done().one("owner");
+    assert_eq!(line["tokens"], json!(["ann"]));
+    assert_eq!([status(&ann), status(&bob)], [200, 401]);
+    wait_until("the bot is not admitted with it", || admits(&ann) && !admits(&bob));
+    league
+        .run(&["owner", "token", "team", "--revoke", "bob"])
+        .with_code(2)
+        .says(&["`team` has no token `bob`"]);
+    league.run(&["owner", "ban", "team"]).done();
+    assert_eq!(status(&ann), 403);
+    let paused = || league.query("SELECT is_paused FROM bots WHERE name = 'crab'");
+    assert_eq!(paused(), "4");
+    wait_until("the bot is kept away", || !admits(&ann));
+    league.run(&["owner", "ban", "team"]).with_code(2);
+    league.run(&["owner", "unban", "team"]).done();
+    assert_eq!((status(&ann), paused()), (200, "0".to_owned()));
+    wait_until("the bot comes back", || admits(&ann));
+    let log = league.run(&["log", "--json"]).done().stdout;
+    assert!(log.contains("owner ban team") && log.contains("owner token team --revoke bob"), "{log}");
+    drain(server);
+}

@@ -303,6 +303,10 @@ pub(super) fn insert(db: &Connection, bot: &NewBot<'_>, at: SystemTime) -> rusql
             bot.display_name,
         ],
     )?;
+    // A submission may have been built meanwhile.
+    let sql = "UPDATE bots SET is_paused = is_paused | 4 WHERE name = ?1 AND is_paused < 4 AND owner IN \
+               (SELECT id FROM owners WHERE state = 'banned')";
+    db.prepare_cached(sql)?.execute([bot.name])?;
     follow_bot(db, bot.name)?;
     Ok(None)
 }

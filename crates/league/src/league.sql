@@ -23,7 +23,7 @@ CREATE TABLE bots (
     anchor REAL,                             -- its fixed rating, in Elo
     ladders TEXT,                            -- JSON: the ladders that a program plays on; null: all
     is_of_file INTEGER NOT NULL,             -- 1 if the program is listed in the file of the league
-    is_paused INTEGER NOT NULL DEFAULT 0,    -- 1: by its owner; 2: by the organiser, so that only the organiser resumes it
+    is_paused INTEGER NOT NULL DEFAULT 0,    -- bits: 1: by its owner; 2: by the organiser, so that only the organiser resumes it; 4: its owner is banned
     added_at TEXT NOT NULL,                  -- in UTC: 2026-11-22T18:30:05Z
     revoked_at TEXT,
     refused TEXT,                            -- why the server does not start the command; null: it does
@@ -148,7 +148,7 @@ CREATE TABLE owners (
     display_name TEXT,                       -- what people see instead of the id
     affiliation TEXT,
     contact TEXT,                            -- for the organiser only
-    state TEXT NOT NULL,                     -- waiting (for the approval of the organiser), active, left
+    state TEXT NOT NULL,                     -- waiting (for the approval of the organiser), active, banned, left
     token BLOB UNIQUE,                       -- SHA-256 of the token
     token_at TEXT,                           -- when it was made
     former_token BLOB UNIQUE,                -- SHA-256 of the token before it, for bots that connect
@@ -159,11 +159,23 @@ CREATE TABLE owners (
     left_at TEXT
 ) STRICT;
 
+CREATE TABLE owner_tokens (
+    -- Further tokens of owners, such as those of the members of a team.
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,                      -- whose it is
+    hash TEXT NOT NULL UNIQUE,               -- SHA-256 of the token, hex
+    made_at TEXT NOT NULL,                   -- in UTC
+    PRIMARY KEY (owner, name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE invitations (
     -- Links that admit owners.
     id INTEGER PRIMARY KEY,
     secret BLOB NOT NULL UNIQUE,             -- SHA-256 of the secret in the link
     owner TEXT,                              -- the id that the owner gets; null: any
+    display_name TEXT,                       -- what the owner is called, unless it says something else when it signs up
+    affiliation TEXT,                        -- the same
+    contact TEXT,                            -- the same
     uses INTEGER NOT NULL,                   -- how many owners it admits
     used INTEGER NOT NULL DEFAULT 0,
     expires_at TEXT NOT NULL,

@@ -31,7 +31,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
-pub use acts::{ActError, LadderMatch, LeaguePart, OrganiserAct, OwnerAct, OwnerCredential, Refusal};
+pub use acts::{
+    ActError, LadderMatches, LeaguePart, OrganiserAct, OwnerAct, OwnerCredential, Refusal,
+};
 
 pub use bots::{BotDisplayNames, LeagueBot, NewBot, ProgramName};
 pub use challenges::Challenge;
@@ -42,7 +44,7 @@ pub use ladder_rulings::LadderRulings;
 pub use ladder_season::{FinalStandings, LadderSeason};
 pub use log::LeagueChange;
 pub use matches::{LeagueMatch, MatchFilter};
-pub use owners::{Admission, Invitation, LeagueOwner, OwnerState, OwnerToken};
+pub use owners::{Admission, Invitation, LeagueOwner, NamedToken, OwnerState, OwnerToken};
 pub use rules::RulesVersion;
 pub use seasons::Season;
 pub use snapshot::{LadderSnapshot, LeadTaken, PlayerState, PublishedLadder, WaitingMatch};
@@ -61,7 +63,7 @@ use referee_store::{
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
 const CACHE: i64 = 256;
-const SCHEMA: Schema = Schema { name: "league", version: 16, tables: &[include_str!("league.sql"), RULINGS] };
+const SCHEMA: Schema = Schema { name: "league", version: 17, tables: &[include_str!("league.sql"), RULINGS] };
 /// The file name in the directory of the league.
 const NAME: &str = "league.sqlite";
 

@@ -2,12 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use referee_game::name;
+use referee_game::{hex, name};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-use referee_store::StoreError;
-use referee_store::stored_words;
+use referee_store::{StoreError, parsed_column, stored_words};
 
 use super::acts::{ActError, OwnerCredential, Refusal, user_of};
 use super::bots::follow_bot;
@@ -25,6 +24,8 @@ pub enum OwnerState {
     Waiting,
     /// It takes part.
     Active,
+    /// The organiser keeps it and its bots away until it is admitted again.
+    Banned,
     /// It has left, or was removed.
     Left,
 }
@@ -32,6 +33,7 @@ pub enum OwnerState {
 stored_words!(OwnerState {
     Waiting => "waiting",
     Active => "active",
+    Banned => "banned",
     Left => "left",
 });
 
@@ -79,7 +81,8 @@ impl LeagueOwner {
         };
         let now = utc(now);
         let former = token.former.as_ref().filter(|(_, until)| *until > now);
-        [token.hash].into_iter().chain(former.map(|(hash, _)| *hash)).collect()
+        let named = token.named.iter().map(|named| named.hash);
+        [token.hash].into_iter().chain(former.map(|(hash, _)| *hash)).chain(named).collect()
     }
 }
 
@@ -91,6 +94,18 @@ pub struct OwnerToken {
     pub made_at: String,
     /// SHA-256 of the one before it, and until when bots may connect with that one.
     pub former: Option<([u8; 32], String)>,
+    /// Further tokens.
+    pub named: Vec<NamedToken>,
+}
+
+/// A further token of an owner, such as that of a member of a team.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedToken {
+    pub name: String,
+    /// SHA-256 of it.
+    pub hash: [u8; 32],
+    /// When it was made, in UTC.
+    pub made_at: String,
 }
 
 /// How long bots may connect with a token that was replaced.
@@ -99,7 +114,7 @@ pub(super) const FORMER: Duration = Duration::from_secs(60 * 60);
 impl OwnerToken {
     /// The first token of an owner, with this SHA-256.
     pub fn new(hash: [u8; 32], now: SystemTime) -> OwnerToken {
-        OwnerToken { hash, made_at: utc(now), former: None }
+        OwnerToken { hash, made_at: utc(now), former: None, named: Vec::new() }
     }
 }
 
@@ -114,6 +129,12 @@ pub struct Invitation {
     pub secret: [u8; 32],
     /// The id that the owner gets; `None` for any.
     pub owner: Option<String>,
+    /// What the owner is called, unless it says something else when it signs up.
+    pub display_name: Option<String>,
+    /// The same.
+    pub affiliation: Option<String>,
+    /// The same.
+    pub contact: Option<String>,
     /// How many owners it admits.
     pub uses: u32,
     /// How many it has admitted.
@@ -145,7 +166,12 @@ fn read_owner(row: &Row<'_>) -> rusqlite::Result<LeagueOwner> {
     let hash: Option<SecretHash> = row.get("token")?;
     let former = row.get::<_, Option<SecretHash>>("former_token")?.zip(row.get("former_until")?);
     let made_at: Option<String> = row.get("token_at")?;
-    let token = hash.zip(made_at).map(|(hash, made_at)| OwnerToken { hash, made_at, former });
+    let named: Vec<(String, String, String)> = parsed_column(row, "named")?;
+    let named = named
+        .into_iter()
+        .filter_map(|(name, hash, made_at)| Some(NamedToken { name, hash: hex::decode32(&hash)?, made_at }));
+    let named = named.collect();
+    let token = hash.zip(made_at).map(|(hash, made_at)| OwnerToken { hash, made_at, former, named });
     Ok(LeagueOwner {
         id: row.get("id")?,
         display_name: row.get("display_name")?,
@@ -164,6 +190,9 @@ fn read_invitation(row: &Row<'_>) -> rusqlite::Result<Invitation> {
         id: row.get("id")?,
         secret: row.get("secret")?,
         owner: row.get("owner")?,
+        display_name: row.get("display_name")?,
+        affiliation: row.get("affiliation")?,
+        contact: row.get("contact")?,
         uses: row.get("uses")?,
         used: row.get("used")?,
         expires_at: row.get("expires_at")?,
@@ -172,8 +201,12 @@ fn read_invitation(row: &Row<'_>) -> rusqlite::Result<Invitation> {
     })
 }
 
+/// The columns of owners, with their further tokens.
+const OWNERS: &str = "SELECT *, (SELECT json_group_array(json_array(name, hash, made_at)) FROM owner_tokens \
+                      WHERE owner = owners.id) AS named FROM owners";
+
 pub(super) fn find_owner(db: &Connection, id: &str) -> rusqlite::Result<Option<LeagueOwner>> {
-    let mut query = db.prepare_cached("SELECT * FROM owners WHERE id = ?1")?;
+    let mut query = db.prepare_cached(&format!("{OWNERS} WHERE id = ?1"))?;
     query.query_row([id], read_owner).optional()
 }
 
@@ -181,15 +214,21 @@ pub(super) fn find_owner(db: &Connection, id: &str) -> rusqlite::Result<Option<L
 pub(super) fn owner_by(db: &Connection, credential: &OwnerCredential) -> Result<LeagueOwner, ActError> {
     let found = match credential {
         OwnerCredential::Token(hash) => {
-            let mut query = db.prepare_cached("SELECT * FROM owners WHERE token = ?1")?;
-            query.query_row([hash], read_owner).optional()?
+            let sql =
+                format!("{OWNERS} WHERE token = ?1 OR id = (SELECT owner FROM owner_tokens WHERE hash = ?2)");
+            db.prepare_cached(&sql)?.query_row(params![hash, hex::encode(hash)], read_owner).optional()?
         }
         OwnerCredential::Proxy(id) => find_owner(db, id)?,
     };
-    found.filter(|owner| owner.state != OwnerState::Left).ok_or_else(|| match credential {
+    let owner = found.filter(|owner| owner.state != OwnerState::Left).ok_or_else(|| match credential {
         OwnerCredential::Token(_) => ActError::unknown_token(),
         OwnerCredential::Proxy(id) => Refusal::NotOwner.because(format_args!("`{id}` has not signed up")),
-    })
+    })?;
+    if owner.state == OwnerState::Banned {
+        let why = "the organiser keeps you and your bots away: ask the organiser why";
+        return Err(Refusal::NotAllowed.because(why));
+    }
+    Ok(owner)
 }
 
 /// Checks that an owner could not be taken for another one by its id or this display name.
@@ -252,6 +291,7 @@ pub(super) fn remove_owner(db: &Connection, id: &str, at: SystemTime) -> rusqlit
     if removed == 0 {
         return Ok(false);
     }
+    db.execute("DELETE FROM owner_tokens WHERE owner = ?1", [id])?;
     let sql = "UPDATE bots SET revoked_at = coalesce(revoked_at, ?2), token = NULL, display_name = 'Former ' || id \
                WHERE owner = ?1 AND is_of_file = 0 RETURNING name";
     let mut query = db.prepare(sql)?;
@@ -260,10 +300,59 @@ pub(super) fn remove_owner(db: &Connection, id: &str, at: SystemTime) -> rusqlit
     Ok(true)
 }
 
+/// Keeps an owner and its bots away, or admits them again. Returns whether there is one that this changes.
+pub(super) fn ban_owner(db: &Connection, id: &str, is_banned: bool) -> rusqlite::Result<bool> {
+    let (sql, of_bots) = match is_banned {
+        true => (
+            "UPDATE owners SET state = 'banned' WHERE id = ?1 AND state IN ('waiting', 'active')",
+            "UPDATE bots SET is_paused = is_paused | 4 WHERE owner = ?1",
+        ),
+        false => (
+            "UPDATE owners SET state = 'active' WHERE id = ?1 AND state = 'banned'",
+            "UPDATE bots SET is_paused = is_paused & 3 WHERE owner = ?1",
+        ),
+    };
+    if db.execute(sql, [id])? == 0 {
+        return Ok(false);
+    }
+    db.execute(of_bots, [id])?;
+    Ok(true)
+}
+
+/// Adds a further token of an owner, or replaces the one of this name. Returns whether there is an owner who has a token.
+pub(super) fn name_token(
+    db: &Connection,
+    owner: &str,
+    name: &str,
+    hash: &SecretHash,
+    at: SystemTime,
+) -> rusqlite::Result<bool> {
+    let sql = "INSERT OR REPLACE INTO owner_tokens SELECT id, ?2, ?3, ?4 FROM owners WHERE id = ?1 AND token IS NOT NULL";
+    let added = db.execute(sql, params![owner, name, hex::encode(hash), utc(at)])?;
+    touch(db, owner)?;
+    Ok(added > 0)
+}
+
+/// Takes back a further token. Returns whether there was one.
+pub(super) fn revoke_named_token(db: &Connection, owner: &str, name: &str) -> rusqlite::Result<bool> {
+    let removed = db.execute("DELETE FROM owner_tokens WHERE owner = ?1 AND name = ?2", [owner, name])?;
+    touch(db, owner)?;
+    Ok(removed > 0)
+}
+
+/// Lets servers read an owner again.
+fn touch(db: &Connection, owner: &str) -> rusqlite::Result<()> {
+    db.execute("UPDATE owners SET id = id WHERE id = ?1", [owner]).map(drop)
+}
+
 pub(super) fn add_invitation(db: &Connection, invitation: &Invitation) -> rusqlite::Result<()> {
-    let Invitation { secret, owner, uses, expires_at, made_at, made_by, .. } = invitation;
-    let sql = "INSERT INTO invitations (secret, owner, uses, expires_at, made_at, made_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    db.execute(sql, params![secret, owner, uses, expires_at, made_at, made_by]).map(drop)
+    let Invitation { secret, owner, display_name, affiliation, contact, uses, .. } = invitation;
+    let Invitation { expires_at, made_at, made_by, .. } = invitation;
+    let sql = "INSERT INTO invitations (secret, owner, display_name, affiliation, contact, uses, expires_at, made_at, made_by) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let values =
+        params![secret, owner, display_name, affiliation, contact, uses, expires_at, made_at, made_by];
+    db.execute(sql, values).map(drop)
 }
 
 /// Uses an invitation for an owner.
@@ -327,7 +416,8 @@ impl League {
     /// # Errors
     /// Those of the database.
     pub fn owners(&self) -> Result<Vec<LeagueOwner>, StoreError> {
-        let mut query = self.db.prepare_cached("SELECT * FROM owners ORDER BY id").map_err(failed)?;
+        let sql = format!("{OWNERS} ORDER BY id");
+        let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
         let rows = query.query_map([], read_owner).map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     }
@@ -360,9 +450,14 @@ impl League {
         now: SystemTime,
     ) -> Result<(), ActError> {
         self.try_change(|db| {
+            let mut owner = owner.clone();
             let is_named = match admission {
                 Admission::Invitation(secret) => {
-                    use_invitation(db, secret, &owner.id, &utc(now))?.owner.is_some()
+                    let known = use_invitation(db, secret, &owner.id, &utc(now))?;
+                    owner.display_name = owner.display_name.or(known.display_name);
+                    owner.affiliation = owner.affiliation.or(known.affiliation);
+                    owner.contact = owner.contact.or(known.contact);
+                    known.owner.is_some()
                 }
                 Admission::Open { per_day, per_network } => {
                     check_sign_ups(db, owner.network.as_deref(), [per_day, per_network], now)?;
@@ -383,7 +478,7 @@ impl League {
                     return Err(taken(&owner.id, &other));
                 }
             }
-            insert_owner(db, owner)?;
+            insert_owner(db, &owner)?;
             Ok(note(db, &user_of(&owner.id), "sign up", now)?)
         })
     }
@@ -416,7 +511,7 @@ mod tests {
             affiliation: None,
             contact: None,
             state: OwnerState::Active,
-            token: Some(OwnerToken { hash: [token; 32], made_at: utc(at(0)), former: None }),
+            token: Some(OwnerToken::new([token; 32], at(0))),
             network: Some("192.0.2.1".to_owned()),
             joined_at: utc(at(0)),
             left_at: None,
@@ -434,6 +529,9 @@ mod tests {
             id: 0,
             secret: [secret; 32],
             owner: owner.map(str::to_owned),
+            display_name: None,
+            affiliation: None,
+            contact: None,
             uses,
             used: 0,
             expires_at: utc(at(100)),
@@ -443,7 +541,7 @@ mod tests {
     }
 
     fn invite(league: &mut League, invitation: &Invitation) {
-        league.act("root", OrganiserAct::Invite(invitation), at(0)).unwrap();
+        league.act("root", OrganiserAct::Invite(std::slice::from_ref(invitation)), at(0)).unwrap();
     }
 
     #[test]

@@ -52,4 +52,5 @@ pub use scoresheet::Scoresheet;
 pub use summary::{BotSummary, Comparison, RunSummary, SetReport};
 pub use table::{answers_tables, difference_lines, result_line, sets_line, summary_table, table};
 pub use tested_bot::TestedBot;
+pub use tournament::csv_line;
 pub use words::{ToldMatch, ending_in_words, fault_code_in_words, fault_in_words};

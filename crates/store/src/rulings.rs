@@ -11,6 +11,9 @@ use crate::rows::{json, parsed_column, result};
 use crate::stored_words;
 use crate::time::utc;
 
+/// The number of matches up to which words name each. Rulings on more of them make them void or replay them.
+const MOST_NAMED: usize = 6;
+
 /// What a ruling decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -149,6 +152,12 @@ impl RulingRow {
         let ids: Vec<String> = self.matches.iter().map(RuledMatch::id).collect();
         let (ids, name) = (ids.join(" and "), self.name.as_deref().unwrap_or_default());
         let outcomes = self.matches.iter().map(|ruled| ruled.outcome(self.act));
+        if let [first, .., last] = &self.matches[..]
+            && self.matches.len() > MOST_NAMED
+        {
+            let what = if self.act == RulingAct::Replay { "played again" } else { "void" };
+            return format!("{} matches from {} to {} are {what}", self.matches.len(), first.id(), last.id());
+        }
         match self.act {
             RulingAct::Void | RulingAct::Award => {
                 let of_match =

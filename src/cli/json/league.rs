@@ -45,6 +45,8 @@ pub(in crate::cli) struct LeagueOwnerLine<'a> {
     pub(in crate::cli) owner: &'a LeagueOwner,
     /// The names of the bots that take part.
     pub(in crate::cli) bots: Vec<&'a str>,
+    /// The names of its further tokens.
+    pub(in crate::cli) tokens: Vec<&'a str>,
     /// A new token. It is shown only here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) token: Option<&'a str>,
@@ -179,6 +181,22 @@ pub(in crate::cli) struct LadderStanding {
     pub(in crate::cli) weng_lin: Option<Rating>,
     /// Without a match for 30 days.
     pub(in crate::cli) inactive: bool,
+    /// The owner of its bot; null if the league does not have the bot any more.
+    pub(in crate::cli) owner: Option<LadderOwner>,
+    /// How many versions of its bot have come to the ladder.
+    pub(in crate::cli) versions: usize,
+}
+
+/// The owner of a bot. What is not known is null.
+#[derive(Clone, Serialize)]
+pub(in crate::cli) struct LadderOwner {
+    pub(in crate::cli) id: String,
+    /// What people see instead of the id.
+    pub(in crate::cli) display_name: Option<String>,
+    pub(in crate::cli) affiliation: Option<String>,
+    /// How the organiser can reach it; omitted without `--contacts`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) contact: Option<String>,
 }
 
 /// A season that has ended.

@@ -1,6 +1,8 @@
 //! Owners of bots and their invitations.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand};
@@ -12,13 +14,16 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::options::random_seed;
 use crate::cli::user::user;
 use crate::cli::{Exit, Failure, screen};
+use crate::files::read_regular;
 use crate::game::json;
-use crate::game::name::{check_display_name, check_name};
+use crate::game::name::{check_display_name, check_name, skeleton};
 use crate::league::{Invitation, League, LeagueBot, LeagueOwner, OrganiserAct, OwnerState, OwnerToken};
-use crate::report::table;
+use crate::report::{csv_line, table};
 use crate::store::{now, utc};
 use crate::web::SignUpMode;
 
+/// The columns of a class list.
+const COLUMNS: [&str; 4] = ["id", "name", "affiliation", "contact"];
 /// The longest time for which an invitation works: ten years.
 const LONGEST: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
 
@@ -26,11 +31,16 @@ const LONGEST: Duration = Duration::from_secs(3650 * 24 * 60 * 60);
 ///
 /// The link works once, or `--uses` times, until it expires. With `--owner` it is for this id, also if bots of the league have
 /// this owner already: whoever signs up with it acts for them.
+///
+/// With `--from` there is a link for each line of a CSV file with the columns `name`, `affiliation`, `contact` and, optionally,
+/// `id`: the owner signs up under the id, by default made from the name, and has what the file says unless it says something
+/// else. The links are printed as CSV.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee league invite
   referee league invite --uses 30 --expires 14d
-  referee league invite --owner alice --json")]
+  referee league invite --owner alice --json
+  referee league invite --from class.csv --expires 30d > links.csv")]
 pub(super) struct InviteArgs {
     /// The id of the owner [default: one that the owner chooses]
     #[arg(long, value_name = "ID")]
@@ -38,6 +48,9 @@ pub(super) struct InviteArgs {
     /// How many owners may sign up with it
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with = "owner")]
     uses: u32,
+    /// A CSV file with owners, each of whom gets a link
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["owner", "uses", "json"])]
+    from: Option<PathBuf>,
     /// How long it works
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = humantime::parse_duration)]
     expires: Duration,
@@ -69,31 +82,120 @@ pub(super) fn invite(args: &InviteArgs) -> Result<Exit, Failure> {
         }
         (None, _) => format!("http://{}/", options.address),
     };
-    let secret = random_seed()?.to_hex();
-    let invitation = Invitation {
-        id: 0,
-        secret: Sha256::digest(&secret).into(),
-        owner: args.owner.clone(),
-        uses: args.uses,
-        used: 0,
-        expires_at: utc(now() + args.expires),
-        made_at: utc(now()),
-        made_by: user(),
+    let class = match &args.from {
+        Some(path) => read_class(path)?,
+        None => vec![Invited { id: args.owner.clone(), ..Invited::default() }],
     };
-    log::act(&mut league, OrganiserAct::Invite(&invitation))?;
-    // What follows `#` stays in the browser: no proxy logs it.
-    let url = format!("{base}#{secret}");
-    let mut out = screen::stdout();
-    if args.json {
-        writeln!(
-            out,
-            "{}",
-            json::text(&InvitationLine { id: None, url: Some(&url), invitation: &invitation })
-        )?;
-    } else {
-        writeln!(out, "this link is shown once, and works until {}:\n{url}", invitation.expires_at)?;
+    let (mut invitations, mut links) = (Vec::new(), Vec::new());
+    for Invited { id, name, affiliation, contact } in class {
+        let secret = random_seed()?.to_hex();
+        invitations.push(Invitation {
+            id: 0,
+            secret: Sha256::digest(&secret).into(),
+            owner: id,
+            display_name: name,
+            affiliation,
+            contact,
+            uses: args.uses,
+            used: 0,
+            expires_at: utc(now() + args.expires),
+            made_at: utc(now()),
+            made_by: user(),
+        });
+        // What follows `#` stays in the browser: no proxy logs it.
+        links.push(format!("{base}#{secret}"));
     }
+    log::act(&mut league, OrganiserAct::Invite(&invitations))?;
+    let mut out = screen::stdout();
+    if args.from.is_some() {
+        out.write_all(
+            csv_line(["name", "affiliation", "contact", "id", "link", "expires"].map(str::to_owned))
+                .as_bytes(),
+        )?;
+    }
+    for (invitation, url) in invitations.iter().zip(links) {
+        let Invitation { owner, display_name, affiliation, contact, expires_at, .. } = invitation;
+        if args.from.is_some() {
+            let told =
+                [display_name, affiliation, contact, owner].map(|text| text.clone().unwrap_or_default());
+            out.write_all(csv_line(told.into_iter().chain([url, expires_at.clone()])).as_bytes())?;
+        } else if args.json {
+            writeln!(out, "{}", json::text(&InvitationLine { id: None, url: Some(&url), invitation }))?;
+        } else {
+            writeln!(out, "this link is shown once, and works until {expires_at}:\n{url}")?;
+        }
+    }
+    out.flush()?;
     Ok(Exit::Done)
+}
+
+/// A line of a class list.
+#[derive(Default)]
+struct Invited {
+    id: Option<String>,
+    name: Option<String>,
+    affiliation: Option<String>,
+    contact: Option<String>,
+}
+
+/// The cells of a line of CSV, without space around them.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut is_quoted) = (vec![String::new()], false);
+    for c in line.chars() {
+        let last = cells.len() - 1;
+        match c {
+            // A doubled quote within quotes ends them and begins them again.
+            '"' => {
+                if !is_quoted && !cells[last].trim().is_empty() {
+                    cells[last].push('"');
+                }
+                is_quoted = !is_quoted;
+            }
+            ',' if !is_quoted => cells.push(String::new()),
+            c => cells[last].push(c),
+        }
+    }
+    cells.into_iter().map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// The owners of a CSV file, each with an id of its own.
+fn read_class(path: &Path) -> Result<Vec<Invited>, Failure> {
+    let wrong = |what: String| Failure::usage(format!("--from {}: {what}", path.display()));
+    let bytes = read_regular(path).map_err(|why| wrong(why.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8".to_owned()))?;
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let columns = cells(lines.next().unwrap_or_default());
+    if let Some(other) = columns.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
+        return Err(wrong(format!("unknown column `{other}`; expected {}", COLUMNS.join(", "))));
+    }
+    let (mut class, mut taken) = (Vec::new(), BTreeMap::new());
+    for (line, text) in (2_u32..).zip(lines).filter(|(_, text)| !text.trim().is_empty()) {
+        let wrong = |what: String| wrong(format!("line {line}: {what}"));
+        let row = cells(text);
+        let cell = |name: &str| {
+            let at = columns.iter().position(|column| column == name)?;
+            row.get(at).filter(|cell| !cell.is_empty()).cloned()
+        };
+        let name = cell("name").ok_or_else(|| wrong("it has no name".to_owned()))?;
+        check_display_name(&name).map_err(|what| wrong(format!("`{name}`: {what}")))?;
+        let id = cell("id").unwrap_or_else(|| {
+            let words: Vec<&str> =
+                name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+            words.join("-").to_ascii_lowercase()
+        });
+        check_name(&id).map_err(|what| wrong(format!("`{id}`: {what}; a column `id` names the owner")))?;
+        if let Some(other) = taken.insert(skeleton(&id), line) {
+            return Err(wrong(format!(
+                "`{id}` looks like the id of line {other}; a column `id` tells them apart"
+            )));
+        }
+        let (affiliation, contact) = (cell("affiliation"), cell("contact"));
+        class.push(Invited { id: Some(id), name: Some(name), affiliation, contact });
+    }
+    match class.is_empty() {
+        true => Err(wrong("it names nobody".to_owned())),
+        false => Ok(class),
+    }
 }
 
 fn no_owners() -> Failure {
@@ -185,15 +287,18 @@ fn owner_line<'a>(
     token: Option<&'a str>,
 ) -> LeagueOwnerLine<'a> {
     let own = bots.iter().filter(|bot| bot.owner == owner.id && bot.revoked_at.is_none());
-    LeagueOwnerLine { owner, bots: own.map(|bot| &*bot.name).collect(), token }
+    let tokens = owner.token.iter().flat_map(|token| token.named.iter().map(|named| &*named.name)).collect();
+    LeagueOwnerLine { owner, bots: own.map(|bot| &*bot.name).collect(), tokens, token }
 }
 
-/// Add, approve or remove an owner, or make a new token
+/// Add, approve, ban or remove an owner, or make a new token
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:
   referee league owner add alice --display-name 'Alice Liddell'
   referee league owner approve bob
   referee league owner token alice --at-once
+  referee league owner token alice --name laptop
+  referee league owner ban bob
   referee league owner remove bob")]
 pub(super) struct OwnerArgs {
     #[command(subcommand)]
@@ -214,10 +319,20 @@ enum OwnerCommand {
     #[command(after_help = "Examples:
   referee league owner remove bob")]
     Remove(OneOwnerArgs),
+    /// Keep an owner away: it cannot sign in, and its bots stop. `unban` undoes it
+    #[command(after_help = "Examples:
+  referee league owner ban bob")]
+    Ban(OneOwnerArgs),
+    /// Admit an owner who was banned, with its bots
+    #[command(after_help = "Examples:
+  referee league owner unban bob")]
+    Unban(OneOwnerArgs),
     /// Make a new token, and print it. Bots may connect with the one before it for another hour
     #[command(after_help = "Examples:
   referee league owner token alice
-  referee league owner token alice --at-once")]
+  referee league owner token alice --at-once
+  referee league owner token team --name bob
+  referee league owner token team --revoke bob")]
     Token(TokenArgs),
 }
 
@@ -251,8 +366,14 @@ struct TokenArgs {
     /// The id of the owner
     id: String,
     /// The token before it is invalid from now on
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["name", "revoke"])]
     at_once: bool,
+    /// Make a further token with this name, such as that of a member of a team; the others stay. It replaces one with the same name
+    #[arg(long, conflicts_with = "revoke")]
+    name: Option<String>,
+    /// Take back the further token with this name
+    #[arg(long, value_name = "NAME")]
+    revoke: Option<String>,
     #[command(flatten)]
     of: OwnerOptions,
 }
@@ -271,6 +392,10 @@ pub(super) fn owner(args: OwnerArgs) -> Result<Exit, Failure> {
         OwnerCommand::Add(args) => add(args),
         OwnerCommand::Approve(args) => change(&args, OrganiserAct::ApproveOwner { owner: &args.id }),
         OwnerCommand::Remove(args) => change(&args, OrganiserAct::RemoveOwner { owner: &args.id }),
+        OwnerCommand::Ban(args) => change(&args, OrganiserAct::BanOwner { owner: &args.id, is_banned: true }),
+        OwnerCommand::Unban(args) => {
+            change(&args, OrganiserAct::BanOwner { owner: &args.id, is_banned: false })
+        }
         OwnerCommand::Token(args) => token(&args),
     }
 }
@@ -312,8 +437,18 @@ fn change(args: &OneOwnerArgs, act: OrganiserAct<'_>) -> Result<Exit, Failure> {
 
 fn token(args: &TokenArgs) -> Result<Exit, Failure> {
     let (_, mut league) = args.of.which.open()?;
+    if let Some(name) = &args.revoke {
+        log::act(&mut league, OrganiserAct::RevokeToken { owner: &args.id, name })?;
+        return print(&league, &args.id, args.of.json, None);
+    }
     let (token, hash) = new_token()?;
-    let act = OrganiserAct::ReplaceToken { owner: &args.id, hash, is_at_once: args.at_once };
+    let act = match &args.name {
+        Some(name) => {
+            check_name(name).map_err(|what| Failure::usage(format!("--name: {what}")))?;
+            OrganiserAct::NameToken { owner: &args.id, name, hash }
+        }
+        None => OrganiserAct::ReplaceToken { owner: &args.id, hash, is_at_once: args.at_once },
+    };
     log::act(&mut league, act)?;
     print(&league, &args.id, args.of.json, Some(&token))
 }
@@ -331,6 +466,7 @@ fn print(league: &League, id: &str, is_json: bool, token: Option<&str>) -> Resul
         let what = match owner.state {
             OwnerState::Waiting => "waits for approval",
             OwnerState::Active => "takes part",
+            OwnerState::Banned => "is kept away, with its bots; `referee league owner unban` admits it again",
             OwnerState::Left => "does not take part any more; results stand",
         };
         writeln!(out, "{} {what}", owner.id)?;

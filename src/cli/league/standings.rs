@@ -1,23 +1,25 @@
 //! `referee league standings`: prints the standings.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use crate::cli::find_game::known_games;
-use crate::cli::json::{LadderStanding, LadderStandings};
+use crate::cli::json::{LadderOwner, LadderStanding, LadderStandings};
 use crate::cli::league::seasons;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::game::{Catalog, counted, json};
 use crate::league::{
-    BotDisplayNames, FinalStandings, LadderError, LadderRow, LadderRulings, LadderSeason, League,
-    LeagueMatch, NotCounted, ranking,
+    BotDisplayNames, FinalStandings, LadderError, LadderRow, LadderRulings, LadderSeason, League, LeagueBot,
+    LeagueMatch, LeagueOwner, NotCounted, ranking,
 };
-use crate::report::table;
+use crate::report::{csv_line, table};
 use crate::runs::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::runs::league::{ChangedRules, LadderRecords};
 use crate::stats::MatchResult;
+use crate::stats::ladder::Name;
 use crate::stats::rating::weng_lin;
-use crate::store::now;
+use crate::store::{StoreError, now};
 
 /// Print the standings of a league, also while it runs
 ///
@@ -33,6 +35,7 @@ use crate::store::now;
   referee league standings
   referee league standings --ladder checkers --all --json
   referee league standings --season autumn
+  referee league standings --csv --contacts
   referee league standings --from-records")]
 pub(super) struct Args {
     /// Only this ladder
@@ -48,6 +51,12 @@ pub(super) struct Args {
     /// (`referee worker void`) is in the database alone
     #[arg(long)]
     from_records: bool,
+    /// With how owners can be reached, in --csv and --json: only for the organiser
+    #[arg(long)]
+    contacts: bool,
+    /// Comma-separated values, a line for each player, with its owner
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
     /// One JSON object per ladder
     #[arg(long)]
     json: bool,
@@ -58,8 +67,13 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let (config, mut league) = args.which.open()?;
     let ended = args.season.as_ref().map(|name| seasons::find(&league, name)).transpose()?;
+    if args.contacts && !args.csv && !args.json {
+        return Err(Failure::usage("--contacts: the table has none; add --csv or --json"));
+    }
     let games = known_games(catalog)?;
+    let owned = Owned::read(&league, args.contacts).map_err(Failure::cannot_run)?;
     let mut out = screen::stdout();
+    let mut lines = if args.csv { csv_line(COLUMNS.map(str::to_owned)) } else { String::new() };
     let ladders = match &args.ladder {
         Some(name) => vec![find_ladder(&config, Some(name))?],
         None => config.ladders.iter().collect(),
@@ -70,16 +84,30 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             Some(season) => {
                 let found = FinalStandings::of(&mut league, &ladder.name, season.number, game.seats());
                 let FinalStandings { standings, matches } = found.map_err(Failure::cannot_run)?;
-                let standing = |row| LadderStanding { row, weng_lin: None, inactive: false };
-                (standings.into_iter().map(standing).collect(), matches, None)
+                let standing =
+                    |row| LadderStanding { row, weng_lin: None, inactive: false, owner: None, versions: 0 };
+                (standings.into_iter().map(standing).collect::<Vec<_>>(), matches, None)
             }
             None => standings(&mut league, &config, ladder, &game, args.from_records, args.all)?,
         };
+        let mut versions: BTreeMap<String, usize> = BTreeMap::new();
+        for player in league.players(&ladder.name).map_err(Failure::cannot_run)? {
+            *versions.entry(Name::parse(&player.name).bot).or_default() += 1;
+        }
+        for row in &mut rows {
+            let bot = Name::parse(&row.row.player).bot;
+            row.versions = versions.get(&bot).copied().unwrap_or_default();
+            row.owner = owned.of(&bot);
+        }
         if !args.all {
             rows.retain(|row| row.row.standing.is_newest);
         }
         let (name, id) = (&*ladder.name, game.rules.meta().id);
-        if args.json {
+        if args.csv {
+            for row in &rows {
+                lines += &csv_line(cells(name, row));
+            }
+        } else if args.json {
             let season = args.season.as_deref();
             let line = LadderStandings { ladder: name, game: id, season, matches, copies, standings: rows };
             writeln!(out, "{}", json::text(&line))?;
@@ -98,6 +126,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             }
         }
     }
+    out.write_all(lines.as_bytes())?;
     out.flush()?;
     Ok(Exit::Done)
 }
@@ -111,6 +140,89 @@ pub(super) fn in_progress(
 ) -> Result<Vec<LadderRow>, Failure> {
     let (standings, ..) = standings(league, config, ladder, game, false, false)?;
     Ok(standings.into_iter().map(|standing| standing.row).collect())
+}
+
+/// The columns of CSV.
+const COLUMNS: [&str; 20] = [
+    "ladder",
+    "place",
+    "player",
+    "display_name",
+    "owner",
+    "owner_name",
+    "affiliation",
+    "contact",
+    "rating",
+    "low",
+    "high",
+    "margin_in_field",
+    "anchor",
+    "provisional",
+    "matches",
+    "wins",
+    "draws",
+    "losses",
+    "faulted",
+    "versions",
+];
+
+/// The cells of a row in CSV. A text that a spreadsheet would take for a formula begins with `'`.
+fn cells(ladder: &str, LadderStanding { row, owner, versions, .. }: &LadderStanding) -> [String; 20] {
+    let text = |text: Option<&String>| match text {
+        Some(text) if text.starts_with(['=', '+', '-', '@']) => format!("'{text}"),
+        text => text.cloned().unwrap_or_default(),
+    };
+    let of_owner = |part: fn(&LadderOwner) -> Option<&String>| text(owner.as_ref().and_then(part));
+    let number = |value: f64| if value.is_finite() { format!("{value:.1}") } else { String::new() };
+    let standing = &row.standing;
+    let wdl = &standing.wdl;
+    [
+        ladder.to_owned(),
+        standing.place.map(|place| place.to_string()).unwrap_or_default(),
+        row.player.clone(),
+        text(row.display_name.as_ref()),
+        of_owner(|owner| Some(&owner.id)),
+        of_owner(|owner| owner.display_name.as_ref()),
+        of_owner(|owner| owner.affiliation.as_ref()),
+        of_owner(|owner| owner.contact.as_ref()),
+        number(standing.rating.value),
+        number(standing.rating.low),
+        number(standing.rating.high),
+        number(standing.margin_in_field),
+        standing.is_anchor.to_string(),
+        standing.is_provisional.to_string(),
+        standing.matches.to_string(),
+        wdl.wins.to_string(),
+        wdl.draws.to_string(),
+        wdl.losses.to_string(),
+        standing.faulted.to_string(),
+        versions.to_string(),
+    ]
+}
+
+/// The owners of bots, by the name of the bot.
+struct Owned(BTreeMap<String, LadderOwner>);
+
+impl Owned {
+    fn read(league: &League, has_contacts: bool) -> Result<Owned, StoreError> {
+        let owners = league.owners()?.into_iter().map(|owner| (owner.id.clone(), owner));
+        let owners: BTreeMap<String, LeagueOwner> = owners.collect();
+        let of = |bot: LeagueBot| {
+            let known = owners.get(&bot.owner);
+            let owner = LadderOwner {
+                display_name: known.and_then(|owner| owner.display_name.clone()),
+                affiliation: known.and_then(|owner| owner.affiliation.clone()),
+                contact: known.filter(|_| has_contacts).and_then(|owner| owner.contact.clone()),
+                id: bot.owner,
+            };
+            (bot.name, owner)
+        };
+        Ok(Owned(league.bots()?.into_iter().map(of).collect()))
+    }
+
+    fn of(&self, bot: &str) -> Option<LadderOwner> {
+        self.0.get(bot).cloned()
+    }
 }
 
 /// The standings of the season in progress, the number of its matches, and that of the copies among them.
@@ -167,6 +279,8 @@ fn standings(
         weng_lin: (book.find(&row.player).filter(|_| seating.sides() > 2))
             .map(|player| weng_lin[player.index()]),
         inactive: row.is_inactive(now()),
+        owner: None,
+        versions: 0,
         row,
     };
     Ok((rows.into_iter().map(standing).collect(), matches, Some(book.copies())))

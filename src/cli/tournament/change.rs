@@ -1,7 +1,7 @@
 //! Changes to a tournament in progress: entrants that join or withdraw, and settings.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -134,19 +134,13 @@ pub(super) fn withdraw(args: WithdrawArgs, games: &KnownGames) -> Result<Exit, F
         let results = open_results(&args.dir)?;
         let stored = StoredTournament::read(&args.dir, &results, games)?;
         let Decided { message, .. } = withdraw.decide(&stored).map_err(Failure::usage)?;
-        if !confirmed(&format!("{message}. `referee tournament return` would bring it back. Withdraw it?"))? {
+        if !screen::confirmed(&format!(
+            "{message}. `referee tournament return` would bring it back. Withdraw it?"
+        ))? {
             return Err(Failure::usage("nothing was changed"));
         }
     }
     change(&args.dir, games, &withdraw)
-}
-
-/// Asks on the terminal. Only `y` and `yes` are assent.
-fn confirmed(question: &str) -> Result<bool, Failure> {
-    write!(screen::stderr(), "{question} [y/N] ")?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
 pub(super) fn return_(args: ReturnArgs, games: &KnownGames) -> Result<Exit, Failure> {

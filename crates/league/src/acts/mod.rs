@@ -12,15 +12,15 @@ use std::time::SystemTime;
 use rusqlite::{Connection, OptionalExtension, params};
 
 pub use error::{ActError, Refusal};
-pub use ruling::LadderMatch;
+pub use ruling::LadderMatches;
 
 use super::bots::{LeagueBot, NewBot, admit, follow_bot, own_names, read_bots};
 use super::challenges::{check_players, insert_challenge};
 use super::finals::{FinalsLink, finals_of};
 use super::log::{actions_of_day, note};
 use super::owners::{
-    FORMER, Invitation, LeagueOwner, OwnerState, add_invitation, check_owner_names, find_owner, insert_owner,
-    owner_by, remove_owner,
+    FORMER, Invitation, LeagueOwner, OwnerState, add_invitation, ban_owner, check_owner_names, find_owner,
+    insert_owner, name_token, owner_by, remove_owner, revoke_named_token,
 };
 use super::seasons;
 use super::submissions::{approve, reject};
@@ -97,6 +97,21 @@ pub enum OrganiserAct<'a> {
     AddOwner(&'a LeagueOwner),
     /// Lets an owner take part.
     ApproveOwner { owner: &'a str },
+    /// Keeps an owner and its bots away, or admits them again.
+    BanOwner {
+        owner: &'a str,
+        /// Whether it is banned from now on.
+        is_banned: bool,
+    },
+    /// Adds a further token of an owner, or replaces the one of this name.
+    NameToken {
+        owner: &'a str,
+        name: &'a str,
+        /// SHA-256 of the token.
+        hash: [u8; 32],
+    },
+    /// Takes back a further token.
+    RevokeToken { owner: &'a str, name: &'a str },
     /// Removes an owner, as if it left.
     RemoveOwner { owner: &'a str },
     /// Replaces the token of an owner.
@@ -113,8 +128,8 @@ pub enum OrganiserAct<'a> {
         /// The players, one for each seat.
         players: &'a [String],
     },
-    /// Adds an invitation.
-    Invite(&'a Invitation),
+    /// Adds invitations.
+    Invite(&'a [Invitation]),
     /// Takes back the invitation with this number.
     RevokeInvitation(u32),
     /// Lets the bot of the submission with this number play, which waits for it.
@@ -317,7 +332,7 @@ impl OrganiserAct<'_> {
                     _ => {}
                 }
                 admit(db, bot, at)?;
-                let sql = "UPDATE bots SET is_paused = 0 WHERE name = ?1 RETURNING owner";
+                let sql = "UPDATE bots SET is_paused = is_paused & 4 WHERE name = ?1 RETURNING owner";
                 let owner: String = db.query_row(sql, [bot.name], |row| row.get(0))?;
                 format!("add {} --owner {owner}", bot.name)
             }
@@ -342,7 +357,7 @@ impl OrganiserAct<'_> {
                         format!("{word} --ladder {name}")
                     }
                     LeaguePart::Bot(bot) => {
-                        let sql = "UPDATE bots SET is_paused = ?2 WHERE name = ?1 AND revoked_at IS NULL";
+                        let sql = "UPDATE bots SET is_paused = (is_paused & 4) | ?2 WHERE name = ?1 AND revoked_at IS NULL";
                         if db.execute(sql, params![bot, if is_paused { 2 } else { 0 }])? == 0 {
                             return Err(ActError::no_bot(bot));
                         }
@@ -371,11 +386,32 @@ impl OrganiserAct<'_> {
                 format!("owner add {}", owner.id)
             }
             OrganiserAct::ApproveOwner { owner } => {
-                let sql = "UPDATE owners SET state = 'active' WHERE id = ?1 AND state <> 'left'";
+                let sql =
+                    "UPDATE owners SET state = 'active' WHERE id = ?1 AND state IN ('waiting', 'active')";
                 if db.execute(sql, [owner])? == 0 {
                     return Err(no_owner(owner));
                 }
                 format!("owner approve {owner}")
+            }
+            OrganiserAct::BanOwner { owner, is_banned } => {
+                if !ban_owner(db, owner, is_banned)? {
+                    return Err(no_owner(owner));
+                }
+                format!("owner {} {owner}", if is_banned { "ban" } else { "unban" })
+            }
+            OrganiserAct::NameToken { owner, name, hash } => {
+                if !name_token(db, owner, name, &hash, at)? {
+                    return Err(no_owner(owner));
+                }
+                format!("owner token {owner} --name {name}")
+            }
+            OrganiserAct::RevokeToken { owner, name } => {
+                if !revoke_named_token(db, owner, name)? {
+                    return Err(Refusal::Conflict.because(format_args!(
+                        "`{owner}` has no token `{name}`; `referee league owners --json` lists them"
+                    )));
+                }
+                format!("owner token {owner} --revoke {name}")
             }
             OrganiserAct::RemoveOwner { owner } => {
                 if !remove_owner(db, owner, at)? {
@@ -393,11 +429,15 @@ impl OrganiserAct<'_> {
                 check_players(db, ladder, players)?;
                 insert_challenge(db, ladder, players, None, at)?
             }
-            OrganiserAct::Invite(invitation) => {
-                add_invitation(db, invitation)?;
-                let of =
-                    invitation.owner.as_ref().map_or_else(String::new, |owner| format!(" --owner {owner}"));
-                format!("invite --uses {}{of}", invitation.uses)
+            OrganiserAct::Invite(invitations) => {
+                invitations.iter().try_for_each(|invitation| add_invitation(db, invitation))?;
+                match invitations {
+                    [Invitation { owner: Some(owner), uses, .. }] => {
+                        format!("invite --uses {uses} --owner {owner}")
+                    }
+                    [Invitation { uses, .. }] => format!("invite --uses {uses}"),
+                    many => format!("invite --from: {} owners", many.len()),
+                }
             }
             OrganiserAct::RevokeInvitation(id) => {
                 if db.execute("DELETE FROM invitations WHERE id = ?1", [id])? == 0 {

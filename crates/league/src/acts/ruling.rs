@@ -18,12 +18,12 @@ use crate::log::note;
 use crate::matches::{LeagueMatch, find_match};
 use crate::seasons::CURRENT;
 
-/// A match on which the organiser rules.
+/// The matches on which the organiser rules at once. Those that are awarded, or lost by one who is disqualified, are ruled on alone.
 #[derive(Clone, Debug)]
-pub struct LadderMatch {
+pub struct LadderMatches {
     pub ladder: String,
     /// m17
-    pub id: String,
+    pub ids: Vec<String>,
 }
 
 impl League {
@@ -33,7 +33,7 @@ impl League {
     /// If the state of the league does not allow it, or those of the database. Then nothing changes.
     pub fn rule(
         &mut self,
-        requested: &RequestedRuling<LadderMatch>,
+        requested: &RequestedRuling<LadderMatches>,
         at: SystemTime,
     ) -> Result<String, ActError> {
         self.try_change(|db| {
@@ -47,30 +47,32 @@ impl League {
 /// Returns what was decided in words, and as in the log.
 fn rule(
     db: &Connection,
-    requested: &RequestedRuling<LadderMatch>,
+    requested: &RequestedRuling<LadderMatches>,
     at: SystemTime,
 ) -> Result<(String, String), ActError> {
     let made = |act| requested.made(act, at);
     let row = match &requested.decision {
         RequestedDecision::Void(on) => ruling_on(db, on, &find(db, on)?, None, made(RulingAct::Void))?,
         RequestedDecision::Award { id: on, winner } => {
-            let found = find(db, on)?;
+            let found = find_one(db, on)?;
             let winner = winner.as_deref().map(|name| player(&found, name)).transpose()?;
-            ruling_on(db, on, &found, winner, made(RulingAct::Award))?
+            ruling_on(db, on, &[found], winner, made(RulingAct::Award))?
         }
         RequestedDecision::Replay(on) => {
             let found = find(db, on)?;
             let row = ruling_on(db, on, &found, None, made(RulingAct::Replay))?;
-            check_players(db, &on.ladder, &found.players)?;
-            insert_challenge(db, &on.ladder, &found.players, None, at)?;
+            for LeagueMatch { players, .. } in &found {
+                check_players(db, &on.ladder, players)?;
+                insert_challenge(db, &on.ladder, players, None, at)?;
+            }
             row
         }
         RequestedDecision::Disqualify { name, from: DisqualifiedFrom::Match(on) } => {
-            let found = find(db, on)?;
+            let found = find_one(db, on)?;
             let loser = player(&found, name)?;
             let winner = only_opponent(&found.players, &&loser).cloned();
             let row = RulingRow { name: Some(name.clone()), ..made(RulingAct::Disqualify) };
-            ruling_on(db, on, &found, winner, row)?
+            ruling_on(db, on, &[found], winner, row)?
         }
         RequestedDecision::Disqualify { name, from } => {
             let bot = Name::parse(name).bot;
@@ -97,11 +99,21 @@ fn rule(
     Ok((row.words(), row.words()))
 }
 
-fn find(db: &Connection, on: &LadderMatch) -> Result<LeagueMatch, ActError> {
-    let LadderMatch { ladder, id } = on;
-    let found = parse_match_id(id).map(|(number, _)| find_match(db, ladder, number)).transpose()?.flatten();
-    let none = || Refusal::Conflict.because(format_args!("there is no match {id} on {ladder}"));
-    found.filter(|row| row.id() == *id).ok_or_else(none)
+fn find(db: &Connection, on: &LadderMatches) -> Result<Vec<LeagueMatch>, ActError> {
+    let LadderMatches { ladder, ids } = on;
+    let find = |id: &String| {
+        let number = parse_match_id(id).map(|(number, _)| number);
+        let found = number.map(|number| find_match(db, ladder, number)).transpose()?.flatten();
+        let none = || Refusal::Conflict.because(format_args!("there is no match {id} on {ladder}"));
+        found.filter(|row| row.id() == *id).ok_or_else(none)
+    };
+    ids.iter().map(find).collect()
+}
+
+fn find_one(db: &Connection, on: &LadderMatches) -> Result<LeagueMatch, ActError> {
+    let [found] = <[LeagueMatch; 1]>::try_from(find(db, on)?)
+        .map_err(|_| Refusal::Conflict.because("one match is awarded at a time"))?;
+    Ok(found)
 }
 
 /// The player that a name stands for: with a version, or any version of a bot.
@@ -114,11 +126,11 @@ fn player(row: &LeagueMatch, name: &str) -> Result<String, ActError> {
     row.players.iter().find(is_it).cloned().ok_or_else(not_of_match)
 }
 
-/// A ruling on a match, which must belong to the season in progress.
+/// A ruling on matches, which must belong to the season in progress.
 fn ruling_on(
     db: &Connection,
-    on: &LadderMatch,
-    found: &LeagueMatch,
+    on: &LadderMatches,
+    found: &[LeagueMatch],
     winner: Option<String>,
     row: RulingRow,
 ) -> Result<RulingRow, ActError> {
@@ -126,16 +138,19 @@ fn ruling_on(
         "SELECT (SELECT name FROM seasons WHERE number = season), season = {CURRENT} FROM matches WHERE ladder = ?1 AND \
          number = ?2"
     );
-    let (season, is_current): (Option<String>, bool) =
-        db.query_row(&sql, params![on.ladder, found.number], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    if !is_current {
-        let (id, season) = (found.id(), season.unwrap_or_default());
-        return Err(Refusal::Conflict.because(format_args!(
-            "{id} belongs to season {season}, which has ended: its standings stay as they are"
-        )));
+    let mut matches = Vec::new();
+    for of in found {
+        let (season, is_current): (Option<String>, bool) =
+            db.query_row(&sql, params![on.ladder, of.number], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if !is_current {
+            let (id, season) = (of.id(), season.unwrap_or_default());
+            return Err(Refusal::Conflict.because(format_args!(
+                "{id} belongs to season {season}, which has ended: its standings stay as they are"
+            )));
+        }
+        matches.push(RuledMatch { number: of.number, attempt: 1, winner: winner.clone(), kind: of.kind });
     }
-    let ruled = RuledMatch { number: found.number, attempt: 1, winner, kind: found.kind };
-    Ok(RulingRow { ladder: Some(on.ladder.clone()), matches: vec![ruled], ..row })
+    Ok(RulingRow { ladder: Some(on.ladder.clone()), matches, ..row })
 }
 
 /// Changes what people see instead of the name of a bot. It must not look like another one. Returns what

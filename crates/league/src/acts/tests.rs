@@ -60,24 +60,24 @@ fn organised(league: &mut League, act: OrganiserAct<'_>) -> Outcome {
     said(league.act("root", act, today()))
 }
 
-fn rules(league: &mut League, decision: RequestedDecision<LadderMatch>) -> Outcome {
+fn rules(league: &mut League, decision: RequestedDecision<LadderMatches>) -> Outcome {
     said(league.rule(&requested(decision), today()))
 }
 
-fn requested(decision: RequestedDecision<LadderMatch>) -> RequestedRuling<LadderMatch> {
+fn requested(decision: RequestedDecision<LadderMatches>) -> RequestedRuling<LadderMatches> {
     RequestedRuling { decision, user: "root".to_owned(), reason: "a reason".to_owned(), is_public: true }
 }
 
-fn disqualified(name: &str) -> RequestedDecision<LadderMatch> {
+fn disqualified(name: &str) -> RequestedDecision<LadderMatches> {
     RequestedDecision::Disqualify { name: name.to_owned(), from: DisqualifiedFrom::Now }
 }
 
-fn renamed() -> RequestedDecision<LadderMatch> {
+fn renamed() -> RequestedDecision<LadderMatches> {
     RequestedDecision::Rename { name: "abacus".to_owned(), display: Some("Abacus II".to_owned()) }
 }
 
-fn m1() -> LadderMatch {
-    LadderMatch { ladder: "short".to_owned(), id: "m1".to_owned() }
+fn m1() -> LadderMatches {
+    LadderMatches { ladder: "short".to_owned(), ids: vec!["m1".to_owned()] }
 }
 
 fn owner(id: &str, token: u8, state: OwnerState) -> LeagueOwner {
@@ -99,6 +99,9 @@ fn invitation(secret: u8) -> Invitation {
         id: 0,
         secret: [secret; 32],
         owner: None,
+        display_name: None,
+        affiliation: None,
+        contact: None,
         uses: 1,
         used: 0,
         expires_at: utc(at(2_000_000)),
@@ -310,7 +313,7 @@ const ORGANISERS_ACTS: [Act; 27] = [
     ),
     act(
         "invite",
-        |on| organised(on, OrganiserAct::Invite(&invitation(2))),
+        |on| organised(on, OrganiserAct::Invite(&[invitation(2)])),
         "SELECT count(*) FROM invitations WHERE id = 2",
     ),
     act(
@@ -340,7 +343,7 @@ fn begin(league: &mut League) {
     let start = |league: &mut League, act: OrganiserAct<'_>| league.act("root", act, at(0)).unwrap();
     start(league, OrganiserAct::AddOwner(&owner("ada", ADA, OwnerState::Active)));
     start(league, OrganiserAct::AddOwner(&owner("eve", EVE, OwnerState::Waiting)));
-    start(league, OrganiserAct::Invite(&invitation(1)));
+    start(league, OrganiserAct::Invite(&[invitation(1)]));
     for name in ["abacus", "old"] {
         start(league, OrganiserAct::AddBot(&NewBot { name, owner: Some("ada"), ..NewBot::default() }));
     }

@@ -49,7 +49,7 @@ const COLUMNS: [&str; 37] = [
 ];
 
 /// A line of CSV, with control characters escaped.
-pub(super) fn line(cells: impl IntoIterator<Item = String>) -> String {
+pub fn line(cells: impl IntoIterator<Item = String>) -> String {
     let cells = cells.into_iter().map(|cell| match printable(&cell) {
         cell if cell.contains([',', '"']) => format!("\"{}\"", cell.replace('"', "\"\"")),
         cell => cell.into_owned(),

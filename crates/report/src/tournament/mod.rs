@@ -31,7 +31,7 @@ pub use self::clocks::ClockPeriod;
 pub(crate) use self::clocks::clock_in_words;
 pub use self::conditions::{Conditions, Settings};
 pub(super) use self::conditions::{minute, options_in_words};
-pub use self::csv::csv;
+pub use self::csv::{csv, line as csv_line};
 pub use self::encounters::HeadToHead;
 pub use self::github::annotations;
 pub use self::html::html;

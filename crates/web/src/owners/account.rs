@@ -147,7 +147,7 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
             challenges: waiting.filter(|players| players.iter().any(|player| is_of(player, &bots))).collect(),
         });
     }
-    let token = owner.token.as_ref().map(|OwnerToken { hash, made_at, former }| TokenFacts {
+    let token = owner.token.as_ref().map(|OwnerToken { hash, made_at, former, .. }| TokenFacts {
         made_at,
         fingerprint: hex::encode(&hash[..4]),
         former_until: former.as_ref().map(|(_, until)| &**until).filter(|until| **until > *utc(now())),
