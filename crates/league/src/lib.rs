@@ -31,9 +31,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
-pub use acts::{
-    ActError, LadderMatches, LeaguePart, OrganiserAct, OwnerAct, OwnerCredential, Refusal,
-};
+pub use acts::{ActError, LadderMatches, LeaguePart, OrganiserAct, OwnerAct, OwnerCredential, Refusal};
 
 pub use bots::{BotDisplayNames, LeagueBot, NewBot, ProgramName};
 pub use challenges::Challenge;
@@ -248,7 +246,7 @@ impl League {
         copy.execute_batch(
             "UPDATE bots SET token = NULL; \
              UPDATE owners SET token = NULL, token_at = NULL, former_token = NULL, former_until = NULL, network = NULL; \
-             DELETE FROM invitations; \
+             DELETE FROM owner_tokens; DELETE FROM invitations; \
              DELETE FROM league WHERE key LIKE 'seed:%' OR key LIKE 'seed-from:%'; VACUUM;",
         )
         .map_err(failed)
@@ -259,6 +257,7 @@ impl League {
 mod tests {
     use std::time::SystemTime;
 
+    use referee_game::hex;
     use rusqlite::params;
 
     use super::*;
@@ -287,6 +286,9 @@ mod tests {
                 left_at: None,
             };
             league.act("root", OrganiserAct::AddOwner(&owner), now).unwrap();
+            let further =
+                OrganiserAct::NameToken { owner: &owner.id, name: "ann", hash: secret(203, number) };
+            league.act("root", further, now).unwrap();
             league.set_value(&format!("seed:{number}"), "precious seed").unwrap();
         }
         let path = place.path().join("export");
@@ -295,9 +297,10 @@ mod tests {
         let has = |what: &[u8]| bytes.windows(what.len()).any(|found| found == what);
         assert!(has(b"bot-17") && !has(b"precious seed"));
         for number in 0..20 {
-            for kind in [201, 202] {
+            for kind in [201, 202, 203] {
                 let secret: [u8; 32] = secret(kind, number);
                 assert!(!has(&secret[..16]), "{kind} {number}");
+                assert!(!has(hex::encode(&secret[..16]).as_bytes()), "{kind} {number}");
             }
         }
     }

@@ -189,7 +189,7 @@ const SERVERS_ACTS: [Act; 10] = [
     act("the file without a program", |on| programs(on, &[]), ""),
 ];
 
-const ORGANISERS_ACTS: [Act; 27] = [
+const ORGANISERS_ACTS: [Act; 29] = [
     act(
         "add",
         |on| {
@@ -305,6 +305,17 @@ const ORGANISERS_ACTS: [Act; 27] = [
         |on| organised(on, OrganiserAct::ReplaceToken { owner: "ada", hash: [23; 32], is_at_once: true }),
         "SELECT token = x'1717171717171717171717171717171717171717171717171717171717171717' AND former_token IS NULL FROM owners \
          WHERE id = 'ada'",
+    ),
+    act(
+        "owner ban",
+        |on| organised(on, OrganiserAct::BanOwner { owner: "ada", is_banned: true }),
+        "SELECT state = 'banned' AND NOT EXISTS (SELECT 1 FROM bots WHERE owner = 'ada' AND is_paused < 4) FROM owners \
+         WHERE id = 'ada'",
+    ),
+    act(
+        "owner token --name",
+        |on| organised(on, OrganiserAct::NameToken { owner: "ada", name: "ann", hash: [24; 32] }),
+        "SELECT state = 'left' OR EXISTS (SELECT 1 FROM owner_tokens WHERE owner = 'ada') FROM owners WHERE id = 'ada'",
     ),
     act(
         "challenge",
