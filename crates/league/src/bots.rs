@@ -120,7 +120,7 @@ impl League {
     /// All bots, including those that do not take part any more, in the order in which they were added.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn bots(&self) -> Result<Vec<LeagueBot>, StoreError> {
         read_bots(&self.db).map_err(failed)
     }
@@ -128,7 +128,7 @@ impl League {
     /// The bots that take part, and those of the others that anchor ratings or have a display name.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn current_bots(&self) -> Result<Vec<LeagueBot>, StoreError> {
         let current = "WHERE revoked_at IS NULL OR anchor IS NOT NULL OR display_name IS NOT NULL";
         read_bots_that(&self.db, current, []).map_err(failed)
@@ -137,7 +137,7 @@ impl League {
     /// The bots of an owner, including those that do not take part any more.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn bots_of(&self, owner: &str) -> Result<Vec<LeagueBot>, StoreError> {
         read_bots_that(&self.db, "WHERE owner = ?1", [owner]).map_err(failed)
     }
@@ -145,7 +145,7 @@ impl League {
     /// The names of the bots of an owner that take part, and of its submissions that are not decided.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn own_names(&self, owner: &str) -> Result<BTreeSet<String>, StoreError> {
         own_names(&self.db, owner).map_err(failed)
     }
@@ -154,7 +154,7 @@ impl League {
     /// name another bot has is left out, so that the name of an owner's bot does not keep the server from starting.
     ///
     /// # Errors
-    /// Those of the database. Then nothing changes.
+    /// Errors of the database. Then nothing changes.
     pub fn set_programs(
         &mut self,
         programs: &[NewBot<'_>],
@@ -189,7 +189,7 @@ impl League {
     /// Stores why the server does not start this command of a bot, or that it does.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn set_refused(&mut self, name: &str, command: &str, why: Option<&str>) -> Result<(), StoreError> {
         let sql = "UPDATE bots SET refused = ?3 WHERE name = ?1 AND command = ?2";
         self.change(|db| db.execute(sql, params![name, command, why])).map(drop)

@@ -37,7 +37,7 @@ impl League {
     /// The matches that were asked for on a ladder after the one with this number and have not ended, in order.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn challenges_after(&self, ladder: &str, last: i64) -> Result<Vec<Challenge>, StoreError> {
         let sql = "SELECT * FROM challenges WHERE id > ?2 AND ladder = ?1 ORDER BY id";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -55,7 +55,7 @@ impl League {
     /// Removes challenges that were played, or cannot be any more.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn remove_challenges(&mut self, ids: impl IntoIterator<Item = i64>) -> Result<(), StoreError> {
         self.change(|db| {
             let mut remove = db.prepare_cached("DELETE FROM challenges WHERE id = ?1")?;

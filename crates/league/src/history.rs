@@ -36,7 +36,7 @@ impl League {
     /// Stores the ratings of players of a ladder.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn add_ratings(
         &mut self,
         ladder: &str,
@@ -60,7 +60,7 @@ impl League {
     /// The players of a ladder that had a rating at a time, in the order of the standings.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn order_at(&self, ladder: &str, at: SystemTime) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT name FROM players JOIN ratings AS of ON of.ladder = ?1 AND of.player = name AND of.at = \
                    (SELECT max(at) FROM ratings WHERE ladder = ?1 AND player = name AND at <= ?2) \
@@ -73,7 +73,7 @@ impl League {
     /// The last so many ratings of a player, the oldest first.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn ratings(&self, ladder: &str, player: &str, limit: usize) -> Result<Vec<RatingPoint>, StoreError> {
         let sql = "SELECT at, value, low, high, matches FROM ratings WHERE ladder = ?1 AND player = ?2 \
                    ORDER BY at DESC LIMIT ?3";

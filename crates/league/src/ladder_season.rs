@@ -39,7 +39,7 @@ impl LadderSeason {
     /// The season in progress of a ladder with these seats, which is played in mirrored sets or not.
     ///
     /// # Errors
-    /// Those of the database, or if a match does not fit the seats.
+    /// Errors of the database, or if a match does not fit the seats.
     pub fn current(
         league: &mut League,
         ladder: &str,
@@ -98,7 +98,7 @@ impl FinalStandings {
     /// computed.
     ///
     /// # Errors
-    /// Those of the database, or if a match does not fit the seats.
+    /// Errors of the database, or if a match does not fit the seats.
     pub fn of(
         league: &mut League,
         ladder: &str,

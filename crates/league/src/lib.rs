@@ -144,7 +144,7 @@ impl League {
     /// Changes whenever another connection has written to the database.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn data_version(&self) -> Result<i64, StoreError> {
         data_version(&self.db).map_err(failed)
     }
@@ -152,7 +152,7 @@ impl League {
     /// A value of the table `league`.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn value(&self, key: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT value FROM league WHERE key = ?1";
         self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
@@ -177,7 +177,7 @@ impl League {
     /// A number of the table `league`.
     ///
     /// # Errors
-    /// Those of the database, or if the value is not a number.
+    /// Errors of the database, or if the value is not a number.
     pub fn number(&self, key: &str) -> Result<Option<u32>, StoreError> {
         let number = |text: String| {
             let key = key.to_owned();
@@ -189,7 +189,7 @@ impl League {
     /// Stores a value in the table `league`.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn set_value(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
         self.change(|db| db.execute("INSERT OR REPLACE INTO league VALUES (?1, ?2)", [key, value])).map(drop)
     }
@@ -197,7 +197,7 @@ impl League {
     /// The players of a ladder, by their ids.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn players(&self, ladder: &str) -> Result<Vec<LeaguePlayer>, StoreError> {
         let sql = "SELECT name, joined_at, last_seen FROM players WHERE ladder = ?1 ORDER BY id";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -210,7 +210,7 @@ impl League {
     /// Whether a ladder has, or had, this player.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn has_player(&self, ladder: &str, name: &str) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM players WHERE ladder = ?1 AND name = ?2";
         let found = self.db.query_row(sql, [ladder, name], |_| Ok(())).optional();
@@ -228,7 +228,7 @@ impl League {
     /// Changes whenever bots or owners do.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn changes(&self) -> Result<Option<String>, StoreError> {
         self.value("changes")
     }

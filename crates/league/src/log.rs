@@ -23,7 +23,7 @@ impl League {
     /// Notes a change.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn log(&mut self, user: &str, action: &str, at: SystemTime) -> Result<(), StoreError> {
         self.change(|db| note(db, user, action, at))
     }
@@ -31,7 +31,7 @@ impl League {
     /// How many changes whose action begins with this word a user made on this day (UTC).
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn actions_of_day(&self, user: &str, word: &str, day: SystemTime) -> Result<u32, StoreError> {
         actions_of_day(&self.db, user, word, day).map_err(failed)
     }
@@ -39,7 +39,7 @@ impl League {
     /// The last so many changes, the latest last.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn log_entries(&self, limit: usize) -> Result<Vec<LeagueChange>, StoreError> {
         let sql = "SELECT at, user, action FROM log ORDER BY id DESC LIMIT ?1";
         let mut query = self.db.prepare(sql).map_err(failed)?;

@@ -143,7 +143,7 @@ impl League {
     /// Takes back the matches that a worker has played. Returns their ladders and ids.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn void_matches_of(
         &mut self,
         worker: &str,
@@ -166,7 +166,7 @@ impl League {
     /// The numbers of the matches of a ladder that were taken back.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn voided(&self, ladder: &str) -> Result<BTreeSet<u32>, StoreError> {
         let sql = "SELECT number FROM matches WHERE ladder = ?1 AND is_void = 1";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -197,7 +197,7 @@ impl League {
     /// Passes the numbers of the matches of a ladder and the names of their records to `each`, in order.
     ///
     /// # Errors
-    /// Those of the database, and those of `each`.
+    /// Errors of the database, and those of `each`.
     pub fn for_each_record<E: From<StoreError>>(
         &self,
         ladder: &str,
@@ -266,7 +266,7 @@ impl League {
     /// Whether a match is stored.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn has_match(&self, ladder: &str, number: u32) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM matches WHERE ladder = ?1 AND number = ?2";
         let found = self.db.query_row(sql, params![ladder, number], |_| Ok(())).optional();
@@ -276,7 +276,7 @@ impl League {
     /// The numbers of the matches of a ladder, in ascending order.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn numbers(&self, ladder: &str) -> Result<Vec<u32>, StoreError> {
         // By the index of seasons, which is small.
         let sql = "SELECT number FROM matches INDEXED BY matches_of_season WHERE ladder = ?1";
@@ -290,7 +290,7 @@ impl League {
     /// The number of the last match of a ladder; 0 without a match.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn last_number(&self, ladder: &str) -> Result<u32, StoreError> {
         let sql = "SELECT coalesce(max(number), 0) FROM matches WHERE ladder = ?1";
         self.db.query_row(sql, [ladder], |row| row.get(0)).map_err(failed)
@@ -299,7 +299,7 @@ impl League {
     /// The names of all ladders on which matches have been played.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn ladders(&self) -> Result<Vec<String>, StoreError> {
         let mut query = self.db.prepare("SELECT DISTINCT ladder FROM matches").map_err(failed)?;
         let rows = query.query_map([], |row| row.get(0));
@@ -309,7 +309,7 @@ impl League {
     /// The number of matches on all ladders.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn match_count(&self) -> Result<u64, StoreError> {
         let count: i64 =
             self.db.query_row("SELECT count(*) FROM matches", [], |row| row.get(0)).map_err(failed)?;

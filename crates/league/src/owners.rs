@@ -414,7 +414,7 @@ impl League {
     /// All owners who have signed up, in the order of their ids.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn owners(&self) -> Result<Vec<LeagueOwner>, StoreError> {
         let sql = format!("{OWNERS} ORDER BY id");
         let mut query = self.db.prepare_cached(&sql).map_err(failed)?;
@@ -425,7 +425,7 @@ impl League {
     /// The owner with this id.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn owner(&self, id: &str) -> Result<Option<LeagueOwner>, StoreError> {
         find_owner(&self.db, id).map_err(failed)
     }
@@ -486,7 +486,7 @@ impl League {
     /// All invitations, in the order in which they were made.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn invitations(&self) -> Result<Vec<Invitation>, StoreError> {
         let sql = "SELECT * FROM invitations ORDER BY id";
         let mut query = self.db.prepare(sql).map_err(failed)?;

@@ -52,7 +52,7 @@ impl League {
     /// Stores the SHA-256 of another form of the record of a match.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn set_seal(&mut self, ladder: &str, number: u32, seal: &str) -> Result<(), StoreError> {
         self.change(|db| set_seal(db, ladder, number, seal))
     }
@@ -61,7 +61,7 @@ impl League {
     /// form, by the numbers of their matches.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn put_pack(&mut self, ladder: &str, first: u32, seals: &[(u32, String)]) -> Result<(), StoreError> {
         self.change(|db| {
             for (number, seal) in seals {
@@ -75,7 +75,7 @@ impl League {
     /// The numbers of the first matches of the packs of a ladder that have not been sent since they were written, in order.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn unsent_packs(&self, ladder: &str) -> Result<Vec<u32>, StoreError> {
         let sql = "SELECT first FROM packs WHERE ladder = ?1 AND sent_at IS NULL ORDER BY first";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -86,7 +86,7 @@ impl League {
     /// Stores that a pack was sent.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn pack_sent(&mut self, ladder: &str, first: u32, at: SystemTime) -> Result<(), StoreError> {
         let sql = "UPDATE packs SET sent_at = ?3 WHERE ladder = ?1 AND first = ?2";
         self.change(|db| db.execute(sql, params![ladder, first, utc(at)])).map(drop)

@@ -28,7 +28,7 @@ impl League {
     /// The versions of the rules of a ladder, the latest last; none if they are part of the referee.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn rules_versions(&self, ladder: &str) -> Result<Vec<RulesVersion>, StoreError> {
         let text = self.value(&League::rules_key(ladder))?;
         let read = |text: String| from_json(&format!("table `league`, row `rules:{ladder}`"), &text);
@@ -38,7 +38,7 @@ impl League {
     /// Notes another version of the rules of a ladder.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn add_rules_version(&mut self, ladder: &str, version: RulesVersion) -> Result<(), StoreError> {
         let mut versions = self.rules_versions(ladder)?;
         versions.push(version);

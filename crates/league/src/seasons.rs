@@ -77,7 +77,7 @@ impl League {
     /// The seasons that have ended, in order.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn seasons(&self) -> Result<Vec<Season>, StoreError> {
         let sql = "SELECT * FROM seasons ORDER BY number";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -88,7 +88,7 @@ impl League {
     /// The number of the season in progress.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn current_season(&self) -> Result<u32, StoreError> {
         self.db.query_row(&format!("SELECT {CURRENT}"), [], |row| row.get(0)).map_err(failed)
     }
@@ -96,7 +96,7 @@ impl League {
     /// The season of a match of a ladder, if it is stored.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn season_of(&self, ladder: &str, number: u32) -> Result<Option<u32>, StoreError> {
         let sql = "SELECT season FROM matches WHERE ladder = ?1 AND number = ?2";
         self.db.query_row(sql, params![ladder, number], |row| row.get(0)).optional().map_err(failed)
@@ -126,7 +126,7 @@ impl League {
     /// The final standings of a ladder in a season, JSON; `None` while they are not computed.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn final_standings(&self, season: u32, ladder: &str) -> Result<Option<String>, StoreError> {
         let sql = "SELECT standings FROM final_standings WHERE season = ?1 AND ladder = ?2";
         self.db.query_row(sql, params![season, ladder], |row| row.get(0)).optional().map_err(failed)
@@ -135,7 +135,7 @@ impl League {
     /// Stores the final standings of a ladder in a season, unless it has some.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn add_final_standings(
         &mut self,
         season: u32,

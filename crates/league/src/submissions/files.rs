@@ -94,7 +94,7 @@ impl SubmissionFiles {
     /// Removes the files of submissions that need them no longer, and erases old logs.
     ///
     /// # Errors
-    /// Those of the database, or if a directory cannot be read.
+    /// Errors of the database, or if a directory cannot be read.
     pub fn tidy(&self, league: &mut League, now: SystemTime) -> Result<(), StoreError> {
         let before = |time| now.checked_sub(time).unwrap_or(SystemTime::UNIX_EPOCH);
         let needed = league.submissions_with_files(before(KEPT))?;

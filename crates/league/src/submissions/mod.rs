@@ -216,7 +216,7 @@ impl League {
     /// The submission with this number.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn submission(&self, id: u32) -> Result<Option<Submission>, StoreError> {
         let sql = "SELECT * FROM submissions WHERE id = ?1";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -226,7 +226,7 @@ impl League {
     /// All submissions, or those of an owner, in the order in which they came.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn submissions(&self, owner: Option<&str>) -> Result<Vec<Submission>, StoreError> {
         let sql = "SELECT * FROM submissions WHERE ?1 IS NULL OR owner = ?1 ORDER BY id";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -238,7 +238,7 @@ impl League {
     /// longest ago, of each first those that were begun least often.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn submissions_due(&self) -> Result<Vec<u32>, StoreError> {
         let sql = format!(
             "SELECT id FROM submissions AS due WHERE {DUE} ORDER BY state <> 'waiting', (SELECT max(changed_at) FROM \
@@ -250,7 +250,7 @@ impl League {
     /// The submissions of an owner.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn submissions_of(&self, owner: &str) -> Result<Vec<u32>, StoreError> {
         self.submission_ids("SELECT id FROM submissions WHERE owner = ?1", [owner])
     }
@@ -265,7 +265,7 @@ impl League {
     /// it was begun, this time included; `None` if there is nothing to do any more.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn begin_submission(&mut self, id: u32, at: SystemTime) -> Result<Option<u32>, StoreError> {
         let sql = format!(
             "UPDATE submissions SET attempts = attempts + 1, changed_at = ?2, state = iif(state = 'waiting', state, 'building'), \
@@ -279,7 +279,7 @@ impl League {
     /// how often it was begun; `None` if there is nothing to do any more.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn put_back_submission(
         &mut self,
         id: u32,
@@ -336,7 +336,7 @@ impl League {
     /// result, in hex.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn check_submission(
         &mut self,
         id: u32,
@@ -352,7 +352,7 @@ impl League {
     /// Notes that a submission has passed the check on these ladders, and what was reported. It then waits for approval.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn pass_submission(
         &mut self,
         id: u32,
@@ -370,7 +370,7 @@ impl League {
     /// Notes that a submission has failed, with the log of the last attempt.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn fail_submission(&mut self, id: u32, log: &str, at: SystemTime) -> Result<(), StoreError> {
         // The organiser may have rejected it meanwhile.
         let sql = "UPDATE submissions SET state = 'failed', log = iif(state = 'waiting', log || ?2, ?2), changed_at = ?3 WHERE id = ?1 AND state NOT IN \
@@ -424,7 +424,7 @@ impl League {
     /// Erases the logs of submissions that have failed or were replaced before this time.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn erase_submission_logs(&mut self, before: SystemTime) -> Result<(), StoreError> {
         let sql = "UPDATE submissions SET log = ?2 WHERE state IN ('failed', 'retired') AND changed_at < ?1 AND log NOT IN \
                    ('', ?2)";
@@ -435,7 +435,7 @@ impl League {
     /// part again, and those that were decided after this time.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn submissions_with_files(&self, since: SystemTime) -> Result<BTreeSet<u32>, StoreError> {
         let sql = "SELECT id FROM submissions AS s WHERE state NOT IN ('retired', 'failed') OR changed_at > ?1 OR EXISTS \
                    (SELECT 1 FROM bots WHERE bots.name = s.bot AND bots.version = s.version)";

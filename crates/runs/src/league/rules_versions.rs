@@ -35,7 +35,7 @@ impl ChangedRules {
     /// Every change of the rules of a ladder, the latest last, including one that is not played yet.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn all(league: &League, ladder: &str, game: &LadderGame) -> Result<Vec<ChangedRules>, StoreError> {
         let versions = league.rules_versions(ladder)?;
         let pending = changed(&versions, game).map(|files| ChangedRules { files, since: None });

@@ -110,7 +110,7 @@ pub enum WorkersError {
 /// The leases of the run in this directory. Without workers there are only those of an earlier process.
 ///
 /// # Errors
-/// Those of the database.
+/// Errors of the database.
 pub fn leases(directory: &Path, has_workers: bool) -> Result<Option<Leases>, StoreError> {
     if has_workers {
         return Leases::open(&Folder::open(directory)?, &run_id()?).map(Some);

@@ -74,7 +74,7 @@ impl LeagueConfig {
     /// name another bot has is left out, so that the name of an owner's bot does not keep the server from starting.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn store_programs(&self, league: &mut League, now: SystemTime) -> Result<Vec<ProgramName>, ActError> {
         let directories: Vec<PathBuf> = self.programs.iter().map(|program| self.directory(program)).collect();
         let programs = self.programs.iter().zip(&directories).map(|(program, directory)| NewBot {

@@ -53,7 +53,7 @@ impl LadderMemory {
     /// That of a ladder; empty if there is none.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn read(league: &League, ladder: &str) -> Result<LadderMemory, StoreError> {
         let text = league.value(&key(ladder))?;
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
@@ -62,7 +62,7 @@ impl LadderMemory {
     /// Stores that of a ladder.
     ///
     /// # Errors
-    /// Those of the database.
+    /// Errors of the database.
     pub fn write(&self, league: &mut League, ladder: &str) -> Result<(), StoreError> {
         league.set_value(&key(ladder), &json::text(self))
     }
