@@ -136,6 +136,10 @@ const checks = {
       story: { heading: names[4], why: [{ text: names[5] }, { text: names[6], match: names[7] }] },
       next: names.map((name) => ({ id: null, sides: [name], display_names: [name], why: name })), rulings_count: names.length,
       rulings: names.map((name) => ({ id: 1, at: name, act: "void", decision: name, matches: [name], name, reason: name, undone_at: name })),
+      reported: [{ title: names[8], headings: names.slice(9, 11), rows: names.map((name) => [name, name]), note: names[11] }],
+      bracket: names.slice(0, 30).map((name, n) => ({
+        round: n + 1, title: name, pairs: [{ entrants: [name, null], is_bye: false, points: [1, 0.5], matches: [name], winner: name }],
+      })),
     };
     const notes = names.map((name, n) => [1, ["move", "fault", "event", "fallback"][n % 4], n, name]);
     const step = { n: 0, c: [[1, 0, 5, 5, 0, 2]], w: [[1, 0, names[0]]], s: notes };
@@ -181,7 +185,7 @@ const checks = {
     const run = {
       referee: "", run: "00000000", name: "Cup", game: { id: "checkers", title: "Checkers" }, delay: 0, running: [], running_count: 0, ended: [],
       ended_count: 0, standings: rows.slice(0, 50), standings_count: 120, ladder: null, story: { heading: "Cup", why: [] }, next: [],
-      rulings: [], rulings_count: 0,
+      rulings: [], rulings_count: 0, reported: [], bracket: null,
     };
     let updates = 0;
     const page = await visit("", {}, async (page) => {

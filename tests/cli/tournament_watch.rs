@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::common::http::Site;
-use crate::common::{Folder, Referee, SEED, Signal, browser, files, in_rust, referee};
+use crate::common::{Folder, Referee, SEED, Signal, WON, browser, files, in_rust, referee};
 use crate::watch::{bots, go, wait_until};
 
 /// Serves the pages of the tournament in `cup`.
@@ -82,13 +82,19 @@ fn the_pages_of_a_tournament_are_served_after_it_was_played() {
 #[test]
 fn a_knockout_in_progress_shows_its_bracket_and_who_is_in_the_final() {
     let folder = Folder::new();
-    let entrants = bots(&folder, &["ann", "bob", "cy", "di"], 0.0, 1);
+    let entrants = bots(&folder, &["ann", "bob", "cy", "di"], 0.0, 0);
+    let names = ["ann", "bob", "cy", "di"].into_iter().zip(["Ann Lee", "Bob Ray", "Cy Doe", "Di Fox"]);
     let entrants: String = entrants
         .iter()
-        .zip(["Ann Lee", "Bob Ray", "Cy Doe", "Di Fox"])
-        .map(|(bot, shown)| format!("[[entrants]]\ncommand = \"{bot}\"\ndisplay_name = '{shown}'\n"))
+        .zip(names)
+        .map(|(bot, (name, shown))| {
+            format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\ndisplay_name = '{shown}'\n")
+        })
         .collect();
-    let head = "game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'knockout'\ntie_breaks = 0\n[options]\nturn_limit = 10";
+    // Whoever moves first wins: no pairing is drawn.
+    let fen = WON.strip_prefix("fen=").expect("a position");
+    let head =
+        format!("game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'knockout'\n[options]\nfen = '{fen}'");
     let config = format!("name = 'Spring cup'\nseed = '{SEED}'\n{head}\n{entrants}");
     let (file, cup) = (folder.write("cup.toml", config), folder.text("cup"));
     let run = Referee::start(["tournament", "run", &file, "--dir", &cup, "--json"]);
