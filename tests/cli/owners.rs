@@ -768,7 +768,7 @@ fn a_class_list_gives_a_link_to_each() {
         ("name\n\u{3a9}\n", "a column `id` names the owner"),
         ("affiliation\nx\n", "line 2: it has no name"),
         ("name,grade\nAda,1\n", "unknown column `grade`"),
-        ("name\n", "it names nobody"),
+        ("name\n", "there is no owner in it"),
     ] {
         let file = league.folder.write("wrong.csv", text);
         league.run(&["invite", "--from", &file]).with_code(2).says(&[says]);

@@ -187,7 +187,7 @@ pub(in crate::cli) struct LadderStanding {
     pub(in crate::cli) versions: usize,
 }
 
-/// The owner of a bot. What is not known is null.
+/// The owner of a bot; unknown fields are null.
 #[derive(Clone, Serialize)]
 pub(in crate::cli) struct LadderOwner {
     pub(in crate::cli) id: String,

@@ -193,7 +193,7 @@ fn read_class(path: &Path) -> Result<Vec<Invited>, Failure> {
         class.push(Invited { id: Some(id), name: Some(name), affiliation, contact });
     }
     match class.is_empty() {
-        true => Err(wrong("it names nobody".to_owned())),
+        true => Err(wrong("there is no owner in it".to_owned())),
         false => Ok(class),
     }
 }

@@ -189,19 +189,19 @@ enum RangeEnd {
     Time(SystemTime),
 }
 
-impl FromStr for RangeEnd {
-    type Err = String;
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is neither a match, such as m17, nor a time in UTC, such as 2026-11-22T18:30:00")]
+struct NotRangeEnd(String);
 
-    fn from_str(text: &str) -> Result<RangeEnd, String> {
+impl FromStr for RangeEnd {
+    type Err = NotRangeEnd;
+
+    fn from_str(text: &str) -> Result<RangeEnd, NotRangeEnd> {
         if let Some((number, _)) = parse_match_id(text) {
             return Ok(RangeEnd::Number(number));
         }
         let time = humantime::parse_rfc3339_weak(text);
-        time.map(RangeEnd::Time).map_err(|_| {
-            format!(
-                "`{text}` is neither a match, such as m17, nor a time in UTC, such as 2026-11-22T18:30:00"
-            )
-        })
+        time.map(RangeEnd::Time).map_err(|_| NotRangeEnd(text.to_owned()))
     }
 }
 
