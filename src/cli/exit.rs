@@ -8,6 +8,7 @@ use crate::bot::sandbox::Unavailable;
 use crate::game::Chain;
 #[cfg(feature = "http")]
 use crate::league::ActError;
+use crate::report::site::SiteError;
 use crate::runs::config::{ListenError, OpeningFileError, OpeningsError, SandboxError};
 #[cfg(feature = "http")]
 use crate::runs::league::config::LeagueConfigError;
@@ -169,11 +170,18 @@ impl AskedFor for ConfigError {
     }
 }
 
+impl AskedFor for SiteError {
+    fn is_usage(&self) -> bool {
+        matches!(self, SiteError::Foreign(_))
+    }
+}
+
 impl AskedFor for TournamentError {
     fn is_usage(&self) -> bool {
         match self {
             TournamentError::Config(error) => error.is_usage(),
             TournamentError::Workers(error) => error.is_usage(),
+            TournamentError::Site(error) => error.is_usage(),
             TournamentError::NoTournament(_)
             | TournamentError::Exists(_)
             | TournamentError::Schedule(_)

@@ -3,7 +3,6 @@
 mod change;
 mod check;
 mod export;
-mod kept_site;
 #[cfg(feature = "http")]
 mod live_standings;
 mod play;

@@ -16,8 +16,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, RunProgress};
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted_giving_up;
-use crate::cli::tournament::kept_site::KeptSite;
-use crate::cli::tournament::{spectators, standings};
+use crate::cli::tournament::{site, spectators, standings};
 use crate::cli::watch::{WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure};
@@ -28,7 +27,7 @@ use crate::report::page::PublicUrl;
 use crate::results::FirstFaults;
 use crate::runner::{EndedMatch, LiveSchedule, NoShow, PlanScheduler, RunEvent};
 use crate::runs::config::{Dollars, KnownGames};
-use crate::runs::tournament::{Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
+use crate::runs::tournament::{KeptSite, Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
 use crate::runs::workers::OpenedWorkers;
 use crate::stats::Entrant;
 use crate::stats::race::RaceState;
@@ -143,9 +142,12 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
         spectators::show(&tournament, server)?;
         announce(&server.url(), options.json)?;
     }
-    let site = options.site.as_deref();
-    let site =
-        site.map(|site| KeptSite::begin(site, options.site_url.as_ref(), info, &path, &games)).transpose()?;
+    let keep = |site: &PathBuf| -> Result<KeptSite, Failure> {
+        let writer = site::open(site, options.site_url.as_ref(), info)?;
+        let warn = |line: String| stderr_line(format_args!("--site: {line}"));
+        Ok(KeptSite::begin(writer, &path, &games, warn)?)
+    };
+    let site = options.site.as_ref().map(keep).transpose()?;
     let workers = options.workers.or(config.workers.as_ref(), |path| config.resolve(path))?;
     let wait = StorageWait::new();
     let opened = workers.open_run(&path, Some(&wait))?;
@@ -189,9 +191,9 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
     }
     let exit = end?;
     match (site.map(KeptSite::end), exit) {
-        (Some(Err(failure)), Exit::Done) => Err(failure),
-        (Some(Err(failure)), _) => {
-            stderr_line(format_args!("error: --site: {failure}"));
+        (Some(Err(error)), Exit::Done) => Err(error.into()),
+        (Some(Err(error)), _) => {
+            stderr_line(format_args!("error: --site: {}", Chain(&error)));
             Ok(exit)
         }
         _ => Ok(exit),

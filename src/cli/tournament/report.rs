@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     let exit = match &args.site {
         Some(site) => {
             let (url, info) = (args.site_url.as_ref(), stored.config.publish.info);
-            site::write(site, url, info, &args.folder, &report, stored.games.catalog())?
+            site::write(&site::open(site, url, info)?, &args.folder, &report, stored.games.catalog())?
         }
         None => {
             args.output.write(&formatted(args.format, &report)?)?;

@@ -20,9 +20,11 @@ mod list;
 mod pictures;
 mod replay;
 mod search;
+mod writer;
 
 use pictures::PICTURE;
 pub use replay::Unshown;
+pub use writer::{SiteError, SiteWriter};
 
 use maud::{DOCTYPE, Markup, html};
 use referee_game::{counted, json};

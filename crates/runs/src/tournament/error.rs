@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use referee_engine::runner::RunFailure;
 use referee_game::Misconfigured;
 use referee_match::record::OtherRules;
+use referee_report::site::SiteError;
 use referee_workers::carrier::CarrierError;
 use referee_workers::packing::NotPacked;
 
@@ -65,6 +66,8 @@ pub enum TournamentError {
     Requested(#[from] serde_json::Error),
     #[error(transparent)]
     Workers(#[from] WorkersError),
+    #[error(transparent)]
+    Site(#[from] SiteError),
     #[error(transparent)]
     NotPacked(#[from] NotPacked),
     #[error(transparent)]

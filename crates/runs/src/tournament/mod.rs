@@ -4,6 +4,7 @@
 //! * [`Tournament`]: a directory that this process plays
 //! * [`StoredTournament`]: what the database of a directory says, also while another process plays it
 //! * [`RequestedChange`]: entrants that join or withdraw, other settings, rulings
+//! * [`KeptSite`]: its pages, kept up to date
 //! * [`verify`]: whether results and records agree
 
 mod audit;
@@ -11,6 +12,7 @@ mod change;
 mod config;
 mod entrant_row;
 mod error;
+mod kept_site;
 mod play;
 mod recover;
 mod ruling;
@@ -24,6 +26,7 @@ pub use config::{
     relative_path,
 };
 pub use error::{Contradiction, TournamentError};
+pub use kept_site::KeptSite;
 pub use play::{TournamentEnd, TournamentEvent};
 pub use recover::{LockedTournament, Tournament, TournamentFolder, reveal};
 pub use stored::{StoredTournament, open_results};

@@ -1,22 +1,18 @@
-//! `--site`: keeps the pages of a tournament up to date while it is played.
+//! The pages of a tournament, kept up to date while it is played.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use referee_game::Chain;
+use referee_report::site::SiteWriter;
+use referee_report::tournament::TournamentReport;
+use referee_store::Results;
 use tokio::time::Instant;
 
-use crate::cli::Failure;
-use crate::cli::screen::stderr_line;
-use crate::cli::tournament::site::SiteWriter;
-use crate::cli::tournament::unreadable;
-use crate::record::PublishedInfo;
-use crate::report::page::PublicUrl;
-use crate::report::tournament::TournamentReport;
-use crate::runs::config::KnownGames;
-use crate::runs::tournament::{StoredTournament, open_results};
-use crate::store::Results;
+use crate::config::KnownGames;
+use crate::tournament::{StoredTournament, TournamentError, open_results};
 
 /// The minimum time between two versions of the pages. It is also at least nine times as long as one takes, so that large
 /// tournaments do not spend more than a tenth of a processor on pages.
@@ -24,34 +20,32 @@ const VERSIONS_APART: Duration = Duration::from_secs(3);
 
 /// A site that follows the results of a tournament, on a thread of its own with the lowest priority. The matches never wait
 /// for it: it reads what they have stored.
-pub(super) struct KeptSite {
+#[derive(Debug)]
+pub struct KeptSite {
     /// Dropped at the end.
     playing: SyncSender<()>,
-    thread: JoinHandle<Result<(), Failure>>,
+    thread: JoinHandle<Result<(), TournamentError>>,
 }
 
 impl KeptSite {
-    /// Begins to write the pages of the tournament in `dir` to `site`, which is created if missing.
-    pub(super) fn begin(
-        site: &Path,
-        url: Option<&PublicUrl>,
-        info: PublishedInfo,
+    /// Begins to write the pages of the tournament in `dir`. `warn` gets a line when they cannot be written.
+    ///
+    /// # Errors
+    /// If the results cannot be read, or there is no thread for it.
+    pub fn begin(
+        writer: SiteWriter,
         dir: &Path,
         games: &KnownGames,
-    ) -> Result<KeptSite, Failure> {
+        warn: fn(String),
+    ) -> Result<KeptSite, TournamentError> {
         let (playing, ended) = sync_channel(0);
-        let pages = Pages {
-            writer: SiteWriter::new(site, url.cloned(), info)?,
-            dir: dir.to_owned(),
-            results: open_results(dir)?,
-            games: games.clone(),
-        };
+        let pages =
+            Pages { writer, dir: dir.to_owned(), results: open_results(dir)?, games: games.clone(), warn };
         let work = move || {
             lower_priority();
             pages.keep(&ended)
         };
-        let thread =
-            thread::Builder::new().name("site".to_owned()).spawn(work).map_err(Failure::cannot_run)?;
+        let thread = thread::Builder::new().name("site".to_owned()).spawn(work)?;
         Ok(KeptSite { playing, thread })
     }
 
@@ -59,7 +53,7 @@ impl KeptSite {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(super) fn end(self) -> Result<(), Failure> {
+    pub fn end(self) -> Result<(), TournamentError> {
         drop(self.playing);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -79,11 +73,12 @@ struct Pages {
     dir: PathBuf,
     results: Results,
     games: KnownGames,
+    warn: fn(String),
 }
 
 impl Pages {
     /// Writes the pages at once, after results, and when the tournament has ended.
-    fn keep(mut self, ended: &Receiver<()>) -> Result<(), Failure> {
+    fn keep(mut self, ended: &Receiver<()>) -> Result<(), TournamentError> {
         let mut written = None;
         let mut reported = None;
         loop {
@@ -91,10 +86,10 @@ impl Pages {
             // A version that has not been written completely is due again.
             match self.write_if_changed(&mut written) {
                 Ok(()) => reported = None,
-                Err(failure) => {
-                    let what = failure.to_string();
+                Err(error) => {
+                    let what = Chain(&error).to_string();
                     if reported.as_ref() != Some(&what) {
-                        stderr_line(format_args!("--site: the pages are not up to date: {what}"));
+                        (self.warn)(format!("the pages are not up to date: {what}"));
                     }
                     reported = Some(what);
                 }
@@ -108,16 +103,16 @@ impl Pages {
     }
 
     /// Writes the pages, unless those of this version of the database are written already.
-    fn write_if_changed(&mut self, written: &mut Option<i64>) -> Result<(), Failure> {
-        let version = self.results.data_version().map_err(Failure::cannot_run)?;
+    fn write_if_changed(&mut self, written: &mut Option<i64>) -> Result<(), TournamentError> {
+        let version = self.results.data_version()?;
         if *written == Some(version) {
             return Ok(());
         }
         let stored = StoredTournament::read(&self.dir, &self.results, &self.games)?;
         let report =
             TournamentReport::of(&self.dir, &self.results, &stored.schedule, &stored.settings(), |_, _| ());
-        let report = report.map_err(|error| unreadable(&self.dir, &error))?;
-        self.writer.write(&self.dir, &report, self.games.catalog(), 1, |_| ())?;
+        let report = report.map_err(|why| TournamentError::at(&self.dir, why))?;
+        self.writer.write(&self.dir, &report, self.games.catalog(), 1, || ())?;
         *written = Some(version);
         Ok(())
     }
