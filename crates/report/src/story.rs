@@ -64,7 +64,9 @@ impl Story {
             format!(" It is stronger than {second} with a probability of {}%.", percent.min(99.0))
         } else {
             let percent = percent.min(94.0);
-            format!(" Whether {leader} is stronger than {second} is open: the probability is {percent}%.")
+            format!(
+                " Too close to call: {leader} is stronger than {second} with a probability of {percent}%."
+            )
         };
         self.say(text);
     }

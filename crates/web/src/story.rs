@@ -79,8 +79,8 @@ mod tests {
         assert_eq!(story.superiority, Some(0.888));
         assert_eq!(
             story.text(),
-            "ann won 50 of 80 matches and lost 20. Whether ann is stronger than bob is open: the \
-                                  probability is 89%."
+            "ann won 50 of 80 matches and lost 20. Too close to call: ann is stronger than bob with a \
+             probability of 89%."
         );
     }
 

@@ -1,11 +1,12 @@
 //! Texts of organisers in Markdown.
 
-use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use super::escaped;
 
 /// A text in Markdown as HTML. Markup in it is text, pictures are their descriptions, and links lead to `http`, `https` and
-/// `mailto` addresses or to pages of the same site; search engines do not follow them. Headings begin at this level.
+/// `mailto` addresses or to pages of the same site; search engines do not follow them. Headings begin at this level. The keyboard
+/// scrolls tables and code that are wider than the page.
 pub fn prose(markdown: &str, top: usize) -> String {
     let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     // Whether each of the links that are open is one.
@@ -29,8 +30,21 @@ pub fn prose(markdown: &str, top: usize) -> String {
         Event::End(TagEnd::Heading(level)) => {
             Some(Event::Html(format!("</h{}>\n", below(level, top)).into()))
         }
+        Event::Start(Tag::CodeBlock(_)) => Some(Event::Html("<pre tabindex=\"0\"><code>".into())),
+        Event::End(TagEnd::CodeBlock) => Some(Event::Html("</code></pre>\n".into())),
+        // Alignments would be attributes `style`, which the policy of pages forbids.
+        Event::Start(Tag::Table(columns)) => {
+            Some(Event::Start(Tag::Table(vec![Alignment::None; columns.len()])))
+        }
         other => Some(other),
     });
+    let scroll = "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Table\">";
+    let events = events.flat_map(|event| match event {
+        Event::Start(Tag::Table(_)) => [Some(Event::Html(scroll.into())), Some(event)],
+        Event::End(TagEnd::Table) => [Some(event), Some(Event::Html("</div>\n".into()))],
+        other => [Some(other), None],
+    });
+    let events = events.flatten();
     let mut text = String::new();
     html::push_html(&mut text, events);
     text
@@ -93,6 +107,17 @@ mod tests {
             let shown = prose(&format!("[text]({address})"), 2);
             assert!(!shown.contains("<a ") && shown.contains("text"), "{shown}");
         }
+    }
+
+    #[test]
+    fn tables_and_code_are_reached_by_the_keyboard_and_have_no_style() {
+        let shown = prose("| a | b |\n|:--|--:|\n| 1 | 2 |\n\n```sh\nls\n```\n", 2);
+        assert!(
+            shown.starts_with("<div class=\"scroll\" tabindex=\"0\"") && shown.contains("</table>\n</div>"),
+            "{shown}"
+        );
+        assert!(shown.contains("<pre tabindex=\"0\"><code>ls\n</code></pre>"), "{shown}");
+        assert!(!shown.contains("style="), "{shown}");
     }
 
     #[test]

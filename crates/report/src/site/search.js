@@ -36,7 +36,7 @@
       set(cells[6], "–");
     }
     for (const cell of cells.slice(7, -1)) cell.textContent = "";
-    set(cells.at(-1), faulted || "none");
+    set(cells.at(-1), faulted || "");
     return made;
   }
 

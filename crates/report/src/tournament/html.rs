@@ -128,11 +128,6 @@ fn tie_breaks(report: &TournamentReport) -> Vec<TieBreak> {
     if has_ties { shown.take(1).collect() } else { Vec::new() }
 }
 
-/// Faults in a cell: how many matches.
-fn faulted(standing: &EntrantStanding) -> String {
-    if standing.faulted == 0 { "none".to_owned() } else { standing.faulted.to_string() }
-}
-
 /// The standings of the entrants in a range, on the scale of these.
 pub(crate) fn standings(
     report: &TournamentReport,
@@ -184,7 +179,7 @@ pub(crate) fn standings(
                         @for &kind in &breaks {
                             td class="num" data-l=(text::tie_break(kind)) { (text::tie_break_of(standing, kind)) }
                         }
-                        td class="num" data-l="Faults" { (faulted(standing)) }
+                        td class="num" data-l="Faults" { @if standing.faulted > 0 { (standing.faulted) } }
                     }
                 }
             }
