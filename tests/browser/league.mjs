@@ -55,7 +55,9 @@ try {
     // The page may be gone.
     await route.continue().catch(() => {});
   });
-  await start.goto(address);
+  await start.goto(new URL("standings", address).href);
+  assert.deepEqual(await start.locator("#pages a").allTextContents(), ["Overview", "Standings", "Matches", "Live", "Rules", "Join"]);
+  assert.equal(await start.textContent("#pages [aria-current]"), "Standings");
   await start.click(`#standings a:text-is("${player}")`, { delay: 2_000 });
   await start.waitForURL(`**/players/${player}`);
   await start.unrouteAll({ behavior: "ignoreErrors" });
@@ -69,6 +71,13 @@ try {
   await isAccessible(start);
   await start.click("#ended a");
   await start.waitForSelector("#board g g");
+  assert.match(await start.textContent("#facts"), /^Ended\d{4}-\d\d-\d\d \d\d:\d\d UTC.*Clock.*Duration.*Rated/);
+  assert.equal(await start.textContent("#get a"), "Download the record");
+  await fits(start);
+  await isAccessible(start);
+  await picture(start, "match");
+  await start.click(`#seats a:text-is("${player}")`);
+  await start.waitForURL(`**/players/${player}`);
 
   await start.close();
   const page = await visit("", { viewport: { width: 390, height: 844 }, colorScheme: "dark" });

@@ -44,6 +44,14 @@ try {
   await page.waitForSelector("#new-token:not([hidden])");
   const token = await page.textContent("#new-token-text");
   assert.match(token, /^[0-9a-f]{64}$/);
+  await page.setViewportSize({ width: 390, height: 844 });
+  assert.ok(await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.getElementById("new-token-text");
+    return scrollWidth <= clientWidth;
+  }), "a phone shows all of the token");
+  await page.click("#copy-token");
+  await page.waitForFunction(() => document.getElementById("copy-token").textContent !== "Copy");
+  await page.setViewportSize({ width: 1280, height: 800 });
   assert.ok(!page.url().includes(invitation), "the invitation is gone from the address");
   assert.ok((await page.textContent("#state")).includes("Ada Lovelace (ada)"));
   assert.equal(await page.inputValue("#own-affiliation"), "<b>Low Tide Lab</b>");
@@ -51,6 +59,10 @@ try {
   await page.fill("#bot", "abacus");
   await page.click("#bot-form button");
   await page.waitForSelector("#bots b:text-is('abacus')");
+  // A bot to begin with has all that it needs.
+  await page.waitForSelector("#sample:not([hidden])");
+  const sample = await page.textContent("#sample-text");
+  assert.ok(sample.includes(`"name": "abacus"`) && sample.includes(`"token": "${token}"`) && sample.includes(bots.split(":")[1]), sample);
   // The server may not know of the bot yet.
   (function again() {
     if (!isPlaying) return;
@@ -64,6 +76,18 @@ try {
   await isAccessible(page);
   await hasKeyboard(page);
 
+  // The same bar leads to the pages of the ladder and back.
+  const bar = () => page.locator("#pages a").allTextContents();
+  const pages = await bar();
+  assert.equal(await page.textContent(".own [aria-current]"), "Your bots");
+  await page.click("#pages a:text-is('Standings')");
+  await page.waitForSelector("#standings a:text-is('abacus')");
+  assert.deepEqual(await bar(), pages);
+  assert.equal(await page.textContent("#standings td.name:has(a:text-is('abacus')) small:last-child"), "Ada Lovelace · <b>Low Tide Lab</b>");
+  await page.fill("#q", "tide lab");
+  await page.waitForSelector("#count:text-is('1 to 1 of 1')");
+  assert.equal(await page.textContent(".own a"), "Your bots");
+  await page.goto(address);
   await page.waitForSelector("#own option", { state: "attached" });
   await page.selectOption("#others", "anchor");
   await page.click("#challenge-form button");
@@ -72,7 +96,10 @@ try {
   await page.waitForSelector("#bots .tag:text-is('paused')");
 
   await page.click("#token-form button");
-  await page.waitForFunction((token) => document.getElementById("new-token-text").textContent !== token, token);
+  await page.waitForFunction((token) => {
+    const { textContent: text } = document.getElementById("new-token-text");
+    return text.length === token.length && text !== token;
+  }, token);
   const second = await page.textContent("#new-token-text");
   await page.click("#sign-out");
   await page.waitForSelector("#outside:not([hidden])");

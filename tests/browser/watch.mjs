@@ -39,9 +39,10 @@ const checks = {
   /** The start page lists the matches in progress and the standings. */
   async overview() {
     const page = await visit();
-    await page.waitForSelector("#running a");
+    await page.waitForSelector("#boards li");
     assert.ok(await page.locator("#standings tbody tr").count() >= 2);
-    assert.match(await page.textContent("#running li"), /one.* – two/);
+    assert.match(await page.textContent("#boards li"), /one.*two/);
+    assert.deepEqual(await page.locator("#pages a").allTextContents(), ["Overview", "Standings", "Matches", "Live", "Rules"]);
     assert.match(await page.textContent("#title"), /: no result yet$/, "the first sentence says who leads");
     // Boards of matches in progress are drawn on the start page.
     await page.waitForSelector("#boards svg g");
@@ -52,7 +53,12 @@ const checks = {
     await hasKeyboard(page);
     await isAccessible(page);
     await picture(page, "overview");
-    await page.click("#running a");
+    await page.click("#all-running");
+    await page.waitForURL("**/live");
+    await page.waitForSelector("#boards li svg g");
+    await fits(page);
+    await isAccessible(page);
+    await page.click("#boards a");
     await page.waitForSelector("#board g g");
     assert.match(page.url(), /\/matches\/m\d$/);
   },
@@ -96,6 +102,8 @@ const checks = {
     assert.equal(at, last, "it follows the match");
     const labels = await page.locator("#board text").allTextContents();
     assert.deepEqual(labels.filter((label) => /^seat \d/.test(label)), [], "labels are names");
+    assert.match(await page.textContent("#facts"), /Clock.*Moves/);
+    assert.ok(await page.isHidden("#get"), "there is no record yet");
     await picture(page, "live");
     await page.click("#first");
     const first = await drawn(page);
@@ -153,12 +161,16 @@ const checks = {
     const hidden = (page) => page.addInitScript(() => document.addEventListener("DOMContentLoaded", () => {
       document.body.style.display = "none";
     }));
-    const start = await visit("", {}, async (page) => {
-      await hidden(page);
-      await page.route("**/api/v1/events", stream(event("snapshot", run, 1)));
-    });
-    await start.waitForFunction(() => document.querySelectorAll("#running li").length === 1000);
-    assert.deepEqual(await start.locator("#standings td:nth-child(2)").allTextContents(), names.map((name) => name + name));
+    const pages = [];
+    for (const [path, list, count] of [["", "#bracket .stage", 30], ["live", "#running li", 1000], ["standings", "#standings tbody tr", 1000], ["matches", "#ended li", 1000]]) {
+      const page = await visit(path, {}, async (page) => {
+        await hidden(page);
+        await page.route("**/api/v1/events", stream(event("snapshot", run, 1)));
+      });
+      await page.waitForFunction(([list, count]) => document.querySelectorAll(list).length === count, [list, count]);
+      if (path === "standings") assert.deepEqual(await page.locator("#standings td:nth-child(2)").allTextContents(), names.map((name) => name + name));
+      pages.push(page);
+    }
     const board = await visit("matches/m1", {}, async (page) => {
       await hidden(page);
       await page.route("**/api/v1/matches/*", (route) => route.fulfill({ json: { ...match("m1", 0), seats: names.map((name, team) => ({ name: "m1", display_name: name, team })) } }));
@@ -168,7 +180,7 @@ const checks = {
     });
     await board.waitForFunction(() => document.getElementById("state").textContent.startsWith("ended"));
     assert.deepEqual(await board.locator("#seats .name").allTextContents(), names);
-    for (const page of [start, board]) {
+    for (const page of [...pages, board]) {
       assert.equal(await page.evaluate(() => window.hacked), undefined, "a name ran a script");
       const elements = await page.evaluate(() => [...document.querySelectorAll("main *, header *, nav *")]
         .map((element) => element.localName).filter((name) => ["img", "script", "iframe", "style"].includes(name)));
@@ -180,7 +192,7 @@ const checks = {
   async pages() {
     const rows = Array.from({ length: 120 }, (_, n) => ({
       place: n + 1, name: `bot-${n + 1}`, matches: 1, wins: 1, draws: 0, losses: 0, points: 1, faulted: 0, online: true, provisional: !n,
-      rating: { value: -5, low: -10, high: 0 },
+      rating: { value: -5, low: -10, high: 0 }, owner: n === 99 ? "Лаборатория Желудь-и-Дуб" : "Low Tide Lab", affiliation: "Πολυτεχνείο",
     }));
     const run = {
       referee: "", run: "00000000", name: "Cup", game: { id: "checkers", title: "Checkers" }, delay: 0, running: [], running_count: 0, ended: [],
@@ -188,14 +200,15 @@ const checks = {
       rulings: [], rulings_count: 0, reported: [], bracket: null,
     };
     let updates = 0;
-    const page = await visit("", {}, async (page) => {
+    const page = await visit("standings", {}, async (page) => {
       await page.route("**/api/v1/events", (route) => {
         updates++;
         return route.fulfill({ contentType: "text/event-stream", body: `retry: 200\nid: 00000000-1\nevent: snapshot\ndata: ${JSON.stringify(run)}\n\n` });
       });
       await page.route("**/api/v1/standings?*", (route) => {
         const query = new URL(route.request().url()).searchParams, from = Number(query.get("offset"));
-        const found = rows.filter(({ name }) => name.includes(query.get("search")));
+        const found = rows.filter(({ name, owner }) => `${name} ${owner}`.includes(query.get("search")));
+        if (query.get("order") === "name") found.sort((one, other) => (one.name < other.name ? -1 : 1));
         return route.fulfill({ json: { standings: found.slice(from, from + Number(query.get("limit"))), count: found.length } });
       });
     });
@@ -220,6 +233,30 @@ const checks = {
     await page.reload();
     await first("bot-12");
     assert.equal(await page.inputValue("#q"), "bot-12");
+    await page.fill("#q", "Желудь");
+    await first("bot-100");
+    assert.match(await page.textContent("#standings td.name small"), /^Лаборатория Желудь-и-Дуб · Πολυτεχνείο$/);
+    await page.fill("#q", "");
+    await page.selectOption("#order", "name");
+    await page.click("#pager button:nth-child(3)");
+    await first("bot-81");
+    assert.equal(search(), "?order=name&page=3");
+    await page.reload();
+    await first("bot-81");
+    assert.match(await page.textContent("#standings tbody tr td"), /^81/);
+    // The buttons below the list are drawn again, too.
+    await page.focus("#pager button:nth-child(2)");
+    const then = updates;
+    while (updates < then + 2) await page.waitForTimeout(50);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "51–100");
+    // A server that is gone, also one whose proxy answers for it, is named until it is back.
+    await page.route("**/api/v1/events", (route) => route.fulfill({ status: 502, body: "" }));
+    await page.waitForSelector("#lost");
+    await isAccessible(page);
+    await page.unroute("**/api/v1/events");
+    await page.route("**/api/v1/events", (route) => route.fulfill({ contentType: "text/event-stream", body: `retry: 200\nid: 00000000-1\nevent: snapshot\ndata: ${JSON.stringify(run)}\n\n` }));
+    await page.waitForSelector("#lost", { state: "detached" });
+    await fits(page);
     await isAccessible(page);
   },
 
@@ -258,7 +295,8 @@ try {
     // Its pages would follow the match on.
     for (const context of browser.contexts()) await context.close();
   }
-  assert.deepEqual(complaints, [], "the browser complains");
+  // That of a proxy whose server is gone.
+  assert.deepEqual(complaints.filter((what) => !what.includes("502")), [], "the browser complains");
   const others = requests.filter((url) => new URL(url).origin !== new URL(address).origin && url !== "data:,");
   assert.deepEqual(others, [], "the pages ask no other server");
 } finally {

@@ -194,7 +194,7 @@ fn live_pages_sum_what_bots_report_also_after_a_restart() {
             assert_eq!(found, numbers(&totals(8)));
             assert_eq!([&tables[0]["title"], &tables[1]["title"]], ["Answers", "Usage"]);
             assert_eq!(tables[1]["rows"], json!([["dear", "16", "0", "7200", "0", "0", "$2.00", "0s"]]));
-            browser::run("reported.mjs", &[&site.url("/"), "$2.00"]);
+            browser::run("reported.mjs", &[&site.url("/standings"), "$2.00"]);
         }
         server.signal(Signal::TERM);
         server.end().with_code(0);

@@ -59,7 +59,18 @@ fn announcements_and_rules_are_on_the_pages_and_follow_their_files() {
     let api = site.get("/api/v1/announcements").json();
     let first = &api["announcements"][0];
     assert_eq!((&first["title"], &first["date"]), (&json!("The <finals>"), &json!("2026-11-28")));
-    let urls = ["/", "/announcements", "/rules"].map(|path| site.url(path));
+    let paths = [
+        "/",
+        "/standings",
+        "/matches",
+        "/live",
+        "/announcements",
+        "/rules",
+        "/rules/game",
+        "/protocol/league",
+        "/protocol/README",
+    ];
+    let urls = paths.map(|path| site.url(path));
     browser::run("fits.mjs", &urls.each_ref().map(String::as_str));
     // The server reads what changes.
     league.folder.write("news/2026-11-29-result.md", "# Ann won\n");

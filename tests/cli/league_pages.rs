@@ -175,6 +175,14 @@ fn several_ladders_have_pages_and_ratings_of_their_own() {
         });
         assert_eq!(site.ask("GET", "/api/v1/players/nobody", "").status, 404);
     }
+    // Each is one click away from the same page of the other, also from pages without a script.
+    for (path, other) in [("/standings", "/standings"), ("/rules/game", "/")] {
+        let page = sites[0].get(path).body;
+        let ladders = page.split("id=\"ladders\">").nth(1).and_then(|rest| rest.split("</ul>").next());
+        let ladders = ladders.unwrap_or_else(|| panic!("{page}"));
+        assert!(ladders.contains(&format!("{other}\">other</a>")), "{ladders}");
+        assert!(ladders.contains("aria-current=\"page\">short</a>"), "{ladders}");
+    }
     drain(server);
     let both = league.run(&["standings", "--json"]).done().all("standings");
     let names: Vec<&str> = both.iter().map(|ladder| ladder["ladder"].as_str().expect("text")).collect();

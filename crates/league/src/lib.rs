@@ -45,7 +45,7 @@ pub use matches::{LeagueMatch, MatchFilter};
 pub use owners::{Admission, Invitation, LeagueOwner, NamedToken, OwnerState, OwnerToken};
 pub use rules::RulesVersion;
 pub use seasons::Season;
-pub use snapshot::{LadderSnapshot, LeadTaken, PlayerState, PublishedLadder, WaitingMatch};
+pub use snapshot::{LadderSnapshot, LeadTaken, PlayerState, PublishedLadder, ShownOwner, WaitingMatch};
 pub use submissions::{
     Arriving, IntakeLimits, SUBMISSIONS, Submission, SubmissionFiles, SubmissionQuota, SubmissionSpace,
     SubmissionState, SubmittedBot,

@@ -263,6 +263,21 @@ impl League {
         find_match(&self.db, ladder, number).map_err(failed)
     }
 
+    /// The match with exchanged seats on the same deal, if it is stored. One that was played much later is not found.
+    ///
+    /// # Errors
+    /// Errors of the database.
+    pub fn return_match(&self, ladder: &str, of: &LeagueMatch) -> Result<Option<String>, StoreError> {
+        if let Some(first) = of.deal {
+            return Ok(Some(match_id(first, MatchKind::Pairing)));
+        }
+        // Lists of matches are read in the order of their numbers: the rows of all seasons are not.
+        let sql = "SELECT number, is_challenge FROM matches WHERE ladder = ?1 AND number > ?2 AND number <= ?2 + 1000 \
+                   AND deal = ?2 LIMIT 1";
+        let id = |row: &Row<'_>| Ok(match_id(row.get(0)?, row.get(1)?));
+        self.db.query_row(sql, params![ladder, of.number], id).optional().map_err(failed)
+    }
+
     /// Whether a match is stored.
     ///
     /// # Errors

@@ -5,11 +5,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use referee_stats::ladder::Name;
 use referee_stats::rating::bradley_terry::Anchored;
 use referee_store::RulingRow;
 use serde::{Deserialize, Serialize};
 
 use crate::FinalsLink;
+use crate::bots::LeagueBot;
+use crate::owners::{LeagueOwner, OwnerState};
 use crate::tally::{LadderRow, ranking};
 
 /// What is shown of a ladder.
@@ -27,6 +30,8 @@ pub struct LadderSnapshot {
     pub states: BTreeMap<String, PlayerState>,
     /// Display names of players by name; the version of a player follows.
     pub display_names: Arc<BTreeMap<String, String>>,
+    /// Who owns the bots that have an owner of another name, by bot.
+    pub owners: Arc<BTreeMap<String, ShownOwner>>,
     /// The number of the season in progress.
     pub season: u32,
     /// The rulings on the ladder, in the order in which they were made.
@@ -53,6 +58,34 @@ pub struct LadderSnapshot {
     pub running: usize,
     /// When the last match ended, in UTC.
     pub last_result: Option<String>,
+}
+
+/// The owner of a bot, as pages show it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownOwner {
+    /// Its display name, or its id.
+    pub name: String,
+    /// A school or a company.
+    pub affiliation: Option<String>,
+}
+
+impl ShownOwner {
+    /// The owners of these bots, by bot. Who has left is not shown, nor is an owner whose name is that of its bot.
+    pub fn of(bots: &[LeagueBot], owners: &[LeagueOwner]) -> BTreeMap<String, ShownOwner> {
+        let by_id: BTreeMap<&str, &LeagueOwner> =
+            owners.iter().map(|owner| (owner.id.as_str(), owner)).collect();
+        let owner_of = |bot: &LeagueBot| {
+            let known = by_id.get(bot.owner.as_str());
+            if known.is_some_and(|owner| owner.state == OwnerState::Left) {
+                return None;
+            }
+            let affiliation = known.and_then(|owner| owner.affiliation.clone());
+            let name = known.and_then(|owner| owner.display_name.as_ref()).unwrap_or(&bot.owner).clone();
+            let is_new = name != bot.name && Some(&name) != bot.display_name.as_ref();
+            (is_new || affiliation.is_some()).then(|| (bot.name.clone(), ShownOwner { name, affiliation }))
+        };
+        bots.iter().filter_map(owner_of).collect()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +136,11 @@ impl LadderSnapshot {
         ranking(self.rows.clone(), &self.fit, |row| {
             row.standing.is_newest && (self.online.contains(&row.player) || !row.is_inactive(at))
         })
+    }
+
+    /// The owner of a player, as pages show it.
+    pub fn owner_of(&self, player: &str) -> Option<&ShownOwner> {
+        self.owners.get(&Name::parse(player).bot)
     }
 
     /// Whether a player is excluded for its faults.

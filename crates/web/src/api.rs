@@ -13,15 +13,16 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use referee_protocol::schemas::WATCH_API;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::board::{BoardEvent, BoardForm};
-use crate::entries::BoardAccess;
+use crate::entries::{BoardAccess, MatchEntry, StandingsOrder};
 use crate::guard;
 use crate::host::{OwnAddresses, SeenUrl};
 use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
+use crate::ladder::MatchFacts;
 use crate::stream::{self, BoardFeed, RunFeed};
 use crate::{ladder, notices, pages, previews, seasons};
 use referee_game::erased::BoardText;
@@ -48,6 +49,9 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
     Router::new()
         .route("/", get(pages::run))
         .route("/card.png", get(previews::of_run))
+        .route("/standings", get(pages::standings))
+        .route("/matches", get(pages::matches))
+        .route("/live", get(pages::live))
         .route("/matches/{id}", get(pages::of_match))
         .route("/matches/{id}/card.png", get(previews::of_match))
         .route("/players/{name}", get(pages::of_player))
@@ -173,6 +177,8 @@ async fn run(State(hub): HubState) -> Response {
 #[derive(Debug, Deserialize)]
 struct StandingsQuery {
     search: Option<String>,
+    #[serde(default)]
+    order: StandingsOrder,
     offset: Option<Bounded<0, MOST_MATCHES>>,
     limit: Option<Bounded<1, { ROWS as u64 }>>,
 }
@@ -185,7 +191,7 @@ async fn standings(State(hub): HubState, Parameters(query): Parameters<Standings
     let offset = query.offset.map_or(0, |Bounded(offset)| usize::try_from(offset).unwrap_or(usize::MAX));
     let limit = query.limit.map_or(ROWS, |Bounded(limit)| limit as usize);
     // The rows are those of the overview: a search computes no standings.
-    let (rows, count) = hub.standings(&search, offset, limit);
+    let (rows, count) = hub.standings(&search, query.order, offset, limit);
     as_json(StatusCode::OK, text::text(&json!({ "standings": rows, "count": count })))
 }
 
@@ -256,8 +262,29 @@ fn list_of_matches(hub: &Hub, listed: &Listed) -> String {
     text::text(&json!({ "matches": found, "next": next }))
 }
 
+/// A match, with what its ladder stores of it.
+#[derive(Serialize)]
+struct OneMatch {
+    #[serde(flatten)]
+    entry: MatchEntry,
+    #[serde(flatten)]
+    facts: MatchFacts,
+}
+
 async fn one_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
-    hub.entry(&id).map_or_else(|| unknown(&id), |entry| as_json(StatusCode::OK, text::text(&entry)))
+    let Some(entry) = hub.entry(&id) else { return unknown(&id) };
+    let facts = match hub.ladder().map(Arc::clone).filter(|_| entry.result.is_some()) {
+        None => MatchFacts::default(),
+        Some(ladder) => match tokio::task::spawn_blocking(move || ladder.facts(&id)).await {
+            Ok(Ok(facts)) => facts,
+            Ok(Err(error)) => {
+                tracing::warn!("{}: {}", entry.id, Chain(&error));
+                MatchFacts::default()
+            }
+            Err(_) => MatchFacts::default(),
+        },
+    };
+    as_json(StatusCode::OK, text::text(&OneMatch { entry, facts }))
 }
 
 #[derive(Debug, Deserialize)]

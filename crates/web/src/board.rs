@@ -95,7 +95,7 @@ impl LiveBoard {
         step: &LiveStep,
     ) -> LiveBoard {
         let first = step.table.scene(viewer);
-        let head = ReplayHead::live(&header.id, header.game.title, &header.seats, &first);
+        let head = ReplayHead::live(&header.id, header.game.title, &header.seats, header.clock, &first);
         let mut board = LiveBoard {
             header,
             head,

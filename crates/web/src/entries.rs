@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use referee_protocol::words::EndedBy;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use referee_game::Meta;
 use referee_league::LeadTaken;
@@ -238,6 +238,19 @@ impl NextEntry {
     }
 }
 
+/// In which order rows of the standings are listed. Those that are equal have the order of their places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum StandingsOrder {
+    #[default]
+    Place,
+    Name,
+    /// The most first.
+    Matches,
+    /// The most first.
+    Faults,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StandingsRow {
     /// The place, from 1; those with equal results share one. Anchors of a ladder have none.
@@ -247,6 +260,12 @@ pub struct StandingsRow {
     /// What people see instead of its name; filled in by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
+    /// On a ladder: its owner, if that has another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// On a ladder: the school or company of its owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub affiliation: Option<String>,
     /// Matches with a result.
     pub matches: u32,
     /// Their results.

@@ -36,6 +36,15 @@ impl OwnAddresses {
     }
 }
 
+/// The URL of another server on the same host, given its port.
+pub(super) fn beside(url: &PublicUrl, port: u16) -> String {
+    let url = url.to_string();
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", &url));
+    let host = rest.split('/').next().unwrap_or_default();
+    let own = host.rfind(':').filter(|&at| !host[at..].contains(']')).unwrap_or(host.len());
+    format!("{scheme}://{}:{port}/", &host[..own])
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestHost {
     /// This server, or none.
@@ -116,6 +125,18 @@ mod tests {
         assert_eq!(seen(None, &evil).as_deref(), Some("http://127.0.0.1:8080/"));
         assert_eq!(seen(None, &[host, ("x-forwarded-prefix", "/\"><script>")]), None);
         assert_eq!(seen(None, &[]), None);
+    }
+
+    #[test]
+    fn another_port_of_the_same_host_replaces_port_and_path() {
+        for (url, expected) in [
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:81/"),
+            ("https://cup.example/spring/", "https://cup.example:81/"),
+            ("http://[::1]:80/a/", "http://[::1]:81/"),
+            ("http://[::1]/", "http://[::1]:81/"),
+        ] {
+            assert_eq!(beside(&url.parse().expect("a URL"), 81), expected, "{url}");
+        }
     }
 
     #[test]

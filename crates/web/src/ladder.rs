@@ -103,6 +103,12 @@ pub(super) struct PlayerEntry {
     /// What it is now.
     #[serde(flatten)]
     pub(super) standing: PlayerStanding,
+    /// Its owner, if that has another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) owner: Option<String>,
+    /// The school or company of its owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) affiliation: Option<String>,
     /// The season of which these figures are, if it has not played in the one in progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) season: Option<String>,
@@ -158,6 +164,23 @@ pub(super) struct PlayedMatch {
     /// The ruling that replaces its result; filled in by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ruling: Option<ShownRuling>,
+}
+
+/// What a ladder stores of a match besides its result.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct MatchFacts {
+    /// Whether it counts for ratings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rated: Option<bool>,
+    /// The match with exchanged seats on the same deal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) return_match: Option<String>,
+    /// From its opening to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) duration_ms: Option<u64>,
+    /// In UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ended_at: Option<String>,
 }
 
 /// The name of a player in a path.

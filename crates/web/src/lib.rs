@@ -31,6 +31,7 @@ mod hub;
 mod ladder;
 mod limiter;
 mod metrics;
+mod nav;
 mod notices;
 mod owners;
 mod pages;

@@ -94,7 +94,7 @@ impl Notices {
         });
         format!(
             "<section aria-labelledby=\"news-title\" id=\"news\"><div class=\"head\"><h2 id=\"news-title\">Announcements</h2>\
-             </div><ul class=\"lines\">{}</ul></section>",
+             <a class=\"small\" href=\"announcements\">All announcements</a></div><ul class=\"lines\">{}</ul></section>",
             items.collect::<String>()
         )
     }

@@ -12,18 +12,22 @@ use crate::api::{HubState, PathMatchId, refused};
 use crate::host::SeenUrl;
 use crate::hub::Hub;
 use crate::ladder::PlayerName;
-use crate::notices::Notices;
+use crate::nav::{self, NavBar};
 use crate::previews::PICTURE;
 use referee_protocol::spec::PAGES;
 use referee_report::page::{self, SIGN, prose, split_title};
 use referee_report::replay::{BODY, DRAW, SCRIPT, hash_of};
 
 const RUN: &str = include_str!("assets/run.html");
+const STANDINGS: &str = include_str!("assets/standings.html");
+const MATCHES: &str = include_str!("assets/matches.html");
+const LIVE: &str = include_str!("assets/live.html");
 pub(super) const COMMON_SCRIPT: &str = include_str!("assets/common.js");
 const RUN_SCRIPT: &str = include_str!("assets/run.js");
 const PLAYER: &str = include_str!("assets/player.html");
 const PLAYER_SCRIPT: &str = include_str!("assets/player.js");
 const JOIN: &str = include_str!("assets/join.html");
+pub(super) const SAMPLE_SCRIPT: &str = include_str!("assets/sample.js");
 const JOIN_SCRIPT: &str = include_str!("assets/join.js");
 const MATCH_SCRIPT: &str = include_str!("assets/match.js");
 
@@ -32,17 +36,10 @@ pub(super) const TOP: &str = "./";
 const BELOW: &str = "../";
 
 /// What stands in the text of a page where something is filled in.
-const LINKS: &str = "<!--links-->";
+pub(super) const BAR: &str = "<!--bar-->";
 const NEWS: &str = "<!--news-->";
 const ABOUT: &str = "<!--about-->";
 const TEXT: &str = "<!--text-->";
-
-/// The pages of a run: the path, and the name.
-const OVERVIEW: (&str, &str) = ("", "Overview");
-const RULES: (&str, &str) = ("rules", "Rules");
-const ANNOUNCEMENTS: (&str, &str) = ("announcements", "Announcements");
-const SEASONS: (&str, &str) = ("seasons", "Seasons");
-const JOIN_LINK: (&str, &str) = ("join", "Join");
 
 /// A page and its policy.
 pub(super) struct Page {
@@ -67,6 +64,11 @@ impl Page {
     /// server.
     fn new(root: &'static str, body: &str, scripts: &[&str]) -> Page {
         Page::about(Some("run"), root, body, scripts)
+    }
+
+    /// A page beside the start page, which follows the run.
+    fn of_data(body: &str) -> Page {
+        Page::new(TOP, body, &[DRAW, COMMON_SCRIPT, RUN_SCRIPT])
     }
 
     /// A page like [`Page::new`], whose data is at this path of the API, if others may have it.
@@ -100,7 +102,7 @@ impl Page {
              <span id=\"brand\">"
         );
         let after = format!(
-            "</span></a><nav aria-label=\"Pages\"><ul id=\"pages\">{LINKS}</ul></nav></div></header>\n\
+            "</span></a>{BAR}</div></header>\n\
              <main id=\"main\" class=\"wrap\" tabindex=\"-1\">\n\
              {noscript}{body}</main>\n\
              <footer><div class=\"wrap\"><span>Every result can be verified from its record.</span>\
@@ -130,56 +132,75 @@ impl Page {
         (status, headers, html).into_response()
     }
 
-    /// A page of a run with the links to the others; `here` is the path of this one.
-    fn of_run(
+    /// A page of a run with the bar of links to the others; `here` is the path of this one, if the bar has it.
+    async fn of_run(
         &self,
+        hub: &Hub,
+        SeenUrl(seen): &SeenUrl,
+        here: Option<&str>,
         is_there: bool,
         shown: &PageCard,
-        hub: &Hub,
-        notices: &Notices,
-        here: Option<&str>,
         text: &str,
     ) -> Response {
-        let mut pages = vec![OVERVIEW];
-        pages.extend(Some(RULES).filter(|_| notices.rules.is_some()));
-        pages.extend(Some(ANNOUNCEMENTS).filter(|_| !notices.announcements.is_empty()));
-        pages.extend(Some(SEASONS).filter(|_| hub.ladder().is_some_and(|ladder| ladder.has_seasons())));
-        pages.extend(Some(JOIN_LINK).filter(|_| hub.ladder().is_some()));
-        let root = self.root;
-        let links: String = pages
-            .into_iter()
-            .map(|(path, name)| {
-                let current = if here == Some(path) { " aria-current=\"page\"" } else { "" };
-                format!("<li><a href=\"{root}{path}\"{current}>{name}</a></li>")
-            })
-            .collect();
-        let (news, about) = (notices.newest(), notices.about());
-        let filled = [(LINKS, &*links), (NEWS, &*news), (ABOUT, &*about), (TEXT, text)];
-        self.respond(is_there, shown, &hub.name(), &filled)
+        let notices = hub.read_notices().await;
+        let bar = hub.ladder().map_or_else(NavBar::default, |ladder| ladder.nav_bar(&notices, seen.as_ref()));
+        let (bar, news, about) = (bar.markup(self.root, here), notices.newest(), notices.about());
+        let filled = [(BAR, &*bar), (NEWS, &*news), (ABOUT, &*about), (TEXT, text)];
+        let name = hub.ladder().and_then(|ladder| ladder.league_of_several()).unwrap_or_else(|| hub.name());
+        self.respond(is_there, shown, &name, &filled)
     }
 }
 
 /// The start page: the whole run.
-pub(super) async fn run(State(hub): HubState, Extension(SeenUrl(url)): Extension<SeenUrl>) -> Response {
-    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, RUN, &[DRAW, COMMON_SCRIPT, RUN_SCRIPT]));
+pub(super) async fn run(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::of_data(RUN));
     let (title, description) = hub.headline();
-    let picture = url.map(|url| format!("{url}{PICTURE}"));
-    let notices = hub.read_notices().await;
-    PAGE.of_run(true, &PageCard { title, description, picture }, &hub, &notices, Some(OVERVIEW.0), "")
+    let picture = seen.0.as_ref().map(|url| format!("{url}{PICTURE}"));
+    PAGE.of_run(&hub, &seen, Some(nav::OVERVIEW.0), true, &PageCard { title, description, picture }, "").await
+}
+
+/// All standings.
+pub(super) async fn standings(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::of_data(STANDINGS));
+    let shown = PageCard {
+        title: format!("Standings of {}", hub.name()),
+        description: hub.headline().0,
+        picture: seen.0.as_ref().map(|url| format!("{url}{PICTURE}")),
+    };
+    PAGE.of_run(&hub, &seen, Some(nav::STANDINGS.0), true, &shown, "").await
+}
+
+/// The matches that have ended, and rulings.
+pub(super) async fn matches(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::of_data(MATCHES));
+    let (title, description) =
+        (format!("Matches of {}", hub.name()), "Results and replays, the newest first.".to_owned());
+    let shown = PageCard { title, description, picture: None };
+    PAGE.of_run(&hub, &seen, Some(nav::MATCHES.0), true, &shown, "").await
+}
+
+/// The matches in progress.
+pub(super) async fn live(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::of_data(LIVE));
+    let (title, description) = (format!("Live: {}", hub.name()), "Boards of matches in progress.".to_owned());
+    let shown = PageCard { title, description, picture: None };
+    PAGE.of_run(&hub, &seen, Some(nav::LIVE.0), true, &shown, "").await
 }
 
 /// The page of a match, which shows its live board or its replay.
 pub(super) async fn of_match(
     State(hub): HubState,
-    Extension(SeenUrl(url)): Extension<SeenUrl>,
+    Extension(seen): Extension<SeenUrl>,
     PathMatchId(id): PathMatchId,
 ) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let body = format!(
-            "<ol class=\"crumbs\"><li><a href=\"../\">All matches</a></li><li id=\"id\"></li></ol>\n\
+            "<ol class=\"crumbs\"><li><a href=\"../matches\">Matches</a></li><li id=\"id\"></li></ol>\n\
              <h1 id=\"title\"></h1>\n<p id=\"result\" class=\"lede\"></p>\n\
              <p id=\"state\" class=\"row\" role=\"status\"></p>\n<div id=\"ruling\" class=\"notice warn\" hidden></div>\n\
-             <div id=\"match\" hidden>\n{BODY}</div>\n"
+             <div id=\"match\" hidden>\n{BODY}</div>\n\
+             <section aria-labelledby=\"about-title\" id=\"about\" hidden><div class=\"head\"><h2 id=\"about-title\">This match</h2></div>\
+             <dl class=\"facts\" id=\"facts\"></dl><p class=\"note\" id=\"get\" hidden></p></section>\n"
         );
         Page::new(BELOW, &body, &[SCRIPT, MATCH_SCRIPT])
     });
@@ -189,15 +210,19 @@ pub(super) async fn of_match(
             title: entry.title(),
             description: format!("{}, match {} of {name}", hub.game().title, entry.id),
             // Ids of matches are letters, digits and dots.
-            picture: url.map(|url| format!("{url}matches/{}/{PICTURE}", entry.id)),
+            picture: seen.0.as_ref().map(|url| format!("{url}matches/{}/{PICTURE}", entry.id)),
         },
         None => PageCard { title: "Match".to_owned(), description: name, picture: None },
     };
-    PAGE.of_run(entry.is_some(), &shown, &hub, &*hub.read_notices().await, None, "")
+    PAGE.of_run(&hub, &seen, None, entry.is_some(), &shown, "").await
 }
 
 /// The page of a player of a ladder.
-pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
+pub(super) async fn of_player(
+    State(hub): HubState,
+    Extension(seen): Extension<SeenUrl>,
+    PlayerName(name): PlayerName,
+) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(BELOW, PLAYER, &[COMMON_SCRIPT, PLAYER_SCRIPT]));
     let (asked, run) = (name.clone(), hub.name());
     let is_there = match hub.ladder().map(Arc::clone) {
@@ -209,7 +234,7 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let title = if is_there { hub.shown(&name) } else { "Player".to_owned() };
     let description = format!("Its rating, results and matches in {run}.");
     let shown = PageCard { title, description, picture: None };
-    PAGE.of_run(is_there, &shown, &hub, &*hub.read_notices().await, None, "")
+    PAGE.of_run(&hub, &seen, None, is_there, &shown, "").await
 }
 
 /// What is served at other paths: a page for people, JSON for programs.
@@ -225,20 +250,24 @@ pub(super) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
     match PAGES.get(depth).filter(|_| is_for_people && !path.starts_with("/api/")) {
         Some(page) => {
             let (title, description) = ("There is no such page".to_owned(), String::new());
-            let link = format!("<li><a href=\"{}\">{}</a></li>", page.root, OVERVIEW.1);
-            page.respond(false, &PageCard { title, description, picture: None }, "referee", &[(LINKS, &link)])
+            let link = format!(
+                "<nav aria-label=\"Pages\"><ul id=\"pages\"><li><a href=\"{}\">{}</a></li></ul></nav>",
+                page.root,
+                nav::OVERVIEW.1
+            );
+            page.respond(false, &PageCard { title, description, picture: None }, "referee", &[(BAR, &link)])
         }
         None => refused(StatusCode::NOT_FOUND, "there is no such path"),
     }
 }
 
 /// How a bot joins a ladder.
-pub(super) async fn join(State(hub): HubState) -> Response {
-    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, JOIN, &[COMMON_SCRIPT, JOIN_SCRIPT]));
+pub(super) async fn join(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
+    static PAGE: LazyLock<Page> =
+        LazyLock::new(|| Page::new(TOP, JOIN, &[COMMON_SCRIPT, SAMPLE_SCRIPT, JOIN_SCRIPT]));
     let (title, description) = (format!("Join {}", hub.name()), "How a bot joins.".to_owned());
     let shown = PageCard { title, description, picture: None };
-    let notices = hub.read_notices().await;
-    PAGE.of_run(hub.ladder().is_some(), &shown, &hub, &notices, Some(JOIN_LINK.0), "")
+    PAGE.of_run(&hub, &seen, Some(nav::JOIN.0), hub.ladder().is_some(), &shown, "").await
 }
 
 /// A page of this heading whose text is filled in.
@@ -248,7 +277,7 @@ fn text_page() -> &'static Page {
 }
 
 /// All announcements of a league.
-pub(super) async fn announcements(State(hub): HubState) -> Response {
+pub(super) async fn announcements(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
     let notices = hub.read_notices().await;
     let is_there = !notices.announcements.is_empty();
     let text = if is_there { notices.all() } else { "<p>There are no announcements.</p>".to_owned() };
@@ -256,55 +285,73 @@ pub(super) async fn announcements(State(hub): HubState) -> Response {
     let (title, description) =
         (format!("Announcements of {}", hub.name()), "What the organiser says.".to_owned());
     let shown = PageCard { title, description, picture: None };
-    text_page().of_run(is_there, &shown, &hub, &notices, Some(ANNOUNCEMENTS.0), &text)
+    text_page().of_run(&hub, &seen, Some(nav::ANNOUNCEMENTS.0), is_there, &shown, &text).await
 }
 
 /// The rules of a league.
-pub(super) async fn rules(State(hub): HubState) -> Response {
+pub(super) async fn rules(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
     let notices = hub.read_notices().await;
     let (heading, text) = split_title(notices.rules.as_deref().unwrap_or("There are no rules."));
     let heading = page::escaped(heading.unwrap_or("Rules"));
-    let text = format!("<h1>{heading}</h1>\n<div class=\"prose\">{}</div>", prose(text, 2));
+    let text = format!(
+        "<h1>{heading}</h1>\n<div class=\"prose\">{}<p><a href=\"{}\">Rules of the game</a></p></div>",
+        prose(text, 2),
+        nav::GAME_RULES.0
+    );
     let (title, description) = (format!("Rules of {}", hub.name()), "What holds in this league.".to_owned());
     let shown = PageCard { title, description, picture: None };
-    text_page().of_run(notices.rules.is_some(), &shown, &hub, &notices, Some(RULES.0), &text)
+    text_page().of_run(&hub, &seen, Some(nav::RULES.0), notices.rules.is_some(), &shown, &text).await
 }
 
-/// A page whose text is filled in, at a path with one folder.
+/// Like [`text_page`], at a path with one folder.
 fn text_page_below() -> &'static Page {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(BELOW, TEXT, &[]));
     &PAGE
 }
 
 /// The list of seasons.
-pub(super) async fn of_seasons(hub: &Hub, is_there: bool, title: String, text: &str) -> Response {
+pub(super) async fn of_seasons(
+    hub: &Hub,
+    seen: &SeenUrl,
+    is_there: bool,
+    title: String,
+    text: &str,
+) -> Response {
     let shown = PageCard { title, description: "The seasons that have ended.".to_owned(), picture: None };
-    let notices = hub.read_notices().await;
-    text_page().of_run(is_there, &shown, hub, &notices, Some(SEASONS.0), text)
+    text_page().of_run(hub, seen, Some(nav::SEASONS.0), is_there, &shown, text).await
 }
 
-pub(super) async fn of_season(hub: &Hub, is_there: bool, title: String, text: &str) -> Response {
+pub(super) async fn of_season(
+    hub: &Hub,
+    seen: &SeenUrl,
+    is_there: bool,
+    title: String,
+    text: &str,
+) -> Response {
     let shown = PageCard { title, description: "Final standings and matches.".to_owned(), picture: None };
-    let notices = hub.read_notices().await;
-    text_page_below().of_run(is_there, &shown, hub, &notices, None, text)
+    text_page_below().of_run(hub, seen, None, is_there, &shown, text).await
 }
 
 /// A text of the program, Markdown.
-async fn manual(hub: &Hub, text: &str) -> Response {
+async fn manual(hub: &Hub, seen: &SeenUrl, here: Option<&str>, text: &str) -> Response {
     let (heading, text) = split_title(text);
     let heading = heading.unwrap_or("Manual");
     let text = format!("<h1>{}</h1>\n<div class=\"prose\">{}</div>", page::escaped(heading), prose(text, 2));
     let description = "For those who write a bot.".to_owned();
     let shown = PageCard { title: heading.to_owned(), description, picture: None };
-    text_page_below().of_run(true, &shown, hub, &*hub.read_notices().await, None, &text)
+    text_page_below().of_run(hub, seen, here, true, &shown, &text).await
 }
 
-pub(super) async fn game_rules(State(hub): HubState) -> Response {
-    manual(&hub, hub.game().rules).await
+pub(super) async fn game_rules(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
+    manual(&hub, &seen, Some(nav::GAME_RULES.0), hub.game().rules).await
 }
 
 /// A page of the specification of the protocol.
-pub(super) async fn protocol(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
+pub(super) async fn protocol(
+    State(hub): HubState,
+    Extension(seen): Extension<SeenUrl>,
+    PlayerName(name): PlayerName,
+) -> Response {
     let found = PAGES.iter().find(|page| name.strip_suffix(".md").unwrap_or(&name) == page.name);
     let Some(page) = found else {
         let names: Vec<&str> = PAGES.iter().map(|page| page.name).collect();
@@ -313,5 +360,5 @@ pub(super) async fn protocol(State(hub): HubState, PlayerName(name): PlayerName)
             &format!("there is no such page; pages: {}", names.join(", ")),
         );
     };
-    manual(&hub, page.text).await
+    manual(&hub, &seen, None, page.text).await
 }

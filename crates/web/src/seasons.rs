@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -13,6 +14,7 @@ use referee_store::StoreError;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Bounded, HubState, LIST, MOST_MATCHES, Parameters, refused};
+use crate::host::SeenUrl;
 use crate::hub::Hub;
 use crate::ladder::{LadderPages, PlayedMatch, PlayerName, answered};
 use crate::pages;
@@ -141,7 +143,7 @@ async fn read<T: Send + 'static>(
 }
 
 /// The page of all seasons.
-pub(super) async fn list(State(hub): HubState) -> Response {
+pub(super) async fn list(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
     let seasons = match read(&hub, |ladder| ladder.seasons()).await {
         Ok(seasons) => seasons,
         Err(response) => return response,
@@ -162,12 +164,13 @@ pub(super) async fn list(State(hub): HubState) -> Response {
         }
     };
     let title = format!("Seasons of {}", hub.name());
-    pages::of_seasons(&hub, !seasons.is_empty(), title, &text.into_string()).await
+    pages::of_seasons(&hub, &seen, !seasons.is_empty(), title, &text.into_string()).await
 }
 
 /// The page of a season.
 pub(super) async fn page(
     State(hub): HubState,
+    Extension(seen): Extension<SeenUrl>,
     PlayerName(name): PlayerName,
     Parameters(query): Parameters<MatchesQuery>,
 ) -> Response {
@@ -184,7 +187,7 @@ pub(super) async fn page(
             (format!("{name} of {}", hub.name()), told(&season, &matches, limit), true)
         }
     };
-    pages::of_season(&hub, is_there, title, &text.into_string()).await
+    pages::of_season(&hub, &seen, is_there, title, &text.into_string()).await
 }
 
 /// The day of a time.
@@ -214,7 +217,7 @@ fn told(
             div class="head" { h2 id="standings-title" { "Final standings" } }
             (table(standings))
             p class="note" {
-                "Ratings are Elo with their 95% intervals. Those with a question mark are provisional; anchors (=) are fixed."
+                "Ratings are Elo with their 95% intervals. Those with a question mark are still uncertain; anchors (=) are fixed."
             }
         }
         section aria-labelledby="matches-title" {
@@ -256,7 +259,7 @@ fn table(standings: &[SeasonRow]) -> Markup {
                     th { "#" }
                     th class="t" { "Name" }
                     th { "Rating" }
-                    th class="t" { span class="hide" { "Interval" } }
+                    th class="t" { "95% interval" }
                     th { "W / D / L" }
                     th { "Faults" }
                     th { "Matches" }

@@ -29,7 +29,13 @@ const POSITIONS_PER_GAME: usize = long_or(1_000, 250);
 fn header(rules: &dyn Rules, seating: Seating) -> Arc<LiveHeader> {
     let seats = seating.all();
     let seats = seats.iter().map(|seat| (format!("bot {seat}"), seating.side(seat) as u8)).collect();
-    Arc::new(LiveHeader { id: "m1".to_owned(), game: rules.meta(), seats, visibility: Visibility::Live })
+    Arc::new(LiveHeader {
+        id: "m1".to_owned(),
+        game: rules.meta(),
+        seats,
+        clock: None,
+        visibility: Visibility::Live,
+    })
 }
 
 /// The events of a position as the public sees them.

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use referee_game::erased::{Rules, Table};
 use referee_game::{Meta, Viewer};
 use referee_match::{Faults, GivenInfo, Match};
+use referee_protocol::referee::Clock;
 use tokio::sync::mpsc;
 
 use crate::runner::fixture::Fixture;
@@ -31,6 +32,8 @@ pub struct LiveHeader {
     pub game: &'static Meta,
     /// The name and the number of the side, by seat.
     pub seats: Vec<(String, u8)>,
+    /// The clock of seats without their own clock.
+    pub clock: Option<Clock>,
     /// What spectators see of it.
     pub visibility: Visibility,
 }
@@ -219,6 +222,7 @@ impl LiveFeed {
             id: header.r#match.clone(),
             game: play.table().meta(),
             seats: header.seats.iter().map(|seat| (seat.name.clone(), seat.team)).collect(),
+            clock: header.clock,
             visibility,
         });
         if visibility == Visibility::Live {

@@ -8,6 +8,7 @@ use referee_game::{Scene, Seat, Seating, Viewer};
 use referee_match::Header;
 use referee_match::record::{Difference, Note, Playback, RecordEntry, RecordedAnswer, Step};
 use referee_protocol::info::DeclaredScore;
+use referee_protocol::referee::Clock;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -16,6 +17,7 @@ use super::moment::Moment;
 use super::record::PackedRecord;
 use super::shown::{Change, ChangedLine, Changes, ShownScenes};
 use crate::note::{EventText, Kind};
+use crate::tournament::told_clock;
 use crate::words::{ToldMatch, amounts_in_words, ending_in_words, note_in_words};
 
 /// The maximum length of the text of an `info` on a page, in characters.
@@ -33,11 +35,20 @@ pub struct ReplayHead {
     size: [i16; 2],
     /// The result in words; empty without one.
     result: String,
+    /// The clock in words; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<String>,
 }
 
 impl ReplayHead {
     /// A match in progress between these bots, each with its team, which begins with this scene.
-    pub fn live(id: &str, game: &'static str, bots: &[(String, u8)], first: &Scene) -> ReplayHead {
+    pub fn live(
+        id: &str,
+        game: &'static str,
+        bots: &[(String, u8)],
+        clock: Option<Clock>,
+        first: &Scene,
+    ) -> ReplayHead {
         let seats = bots.iter().zip(&first.seats).map(|((name, team), tone)| SeatOf {
             name: name.clone(),
             display_name: None,
@@ -51,6 +62,7 @@ impl ReplayHead {
             views: vec!["Spectator".to_owned()],
             size: [first.width, first.height],
             result: String::new(),
+            clock: clock.map(told_clock),
         }
     }
 
@@ -306,7 +318,7 @@ impl MatchReplay {
             forfeited: by_fault.as_ref().map_or(&[], |seats| seats.as_slice()),
             ..ended
         });
-        let in_words = |ended: &ToldMatch<'_>| {
+        let result_in_words = |ended: &ToldMatch<'_>| {
             format!("{} ({})", ended.heading(), ending_in_words(Some(meta), ended.ended_by, ended.reason))
         };
         Ok(MatchReplay {
@@ -323,7 +335,8 @@ impl MatchReplay {
                     .collect(),
                 views: all.take(viewers.len()).collect(),
                 size,
-                result: ended.as_ref().map(in_words).unwrap_or_default(),
+                result: ended.as_ref().map(result_in_words).unwrap_or_default(),
+                clock: header.clock.map(told_clock),
             },
             seed,
             heading: ended.as_ref().map(ToldMatch::heading).unwrap_or_default(),

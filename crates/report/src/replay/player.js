@@ -139,11 +139,12 @@ function movers(step) {
 
 function drawSeats() {
   const step = replay.steps[at], moving = movers(at);
+  const held = [...$("seats").querySelectorAll("a")].indexOf(document.activeElement);
   $("seats").replaceChildren(...replay.seats.map((seat, n) => {
     const item = element("li", moving.includes(n) ? { class: "moving", "aria-current": "true" } : {});
     item.append(element("span", { class: "badge b-" + seat.tone, "aria-hidden": "true" }));
     const who = element("div", { class: "who" });
-    who.append(element("span", { class: "name" }, seat.name));
+    who.append(seat.href ? element("a", { class: "name", href: seat.href }, seat.name) : element("span", { class: "name" }, seat.name));
     const partners = replay.seats.filter((other, m) => m !== n && other.team === seat.team && other.name !== seat.name);
     const about = [capital(seat.tone), ...partners.length ? [`with ${partners.map(({ name }) => name).join(" and ")}`] : []];
     if (used[n]?.count) about.push(`used ${clock(used[n].ms)}, ${clock(used[n].ms / used[n].count)} a move`);
@@ -164,6 +165,8 @@ function drawSeats() {
     item.append(end);
     return item;
   }));
+  // A live match goes on while somebody is at a link.
+  if (held >= 0) $("seats").querySelectorAll("a")[held]?.focus({ preventScroll: true });
 }
 
 function drawNotes() {

@@ -36,7 +36,7 @@ pub(crate) fn colours() -> String {
         DARK.iter().map(|entry| format!("--{}:{};", entry.0.name(), pick(entry))).collect()
     };
     let mut css = format!(
-        ":root{{{}}}\n@media (prefers-color-scheme:dark){{:root{{{}}}}}\n",
+        ":root{{{}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{}}}}}\n",
         variables(|entry| entry.0.light()),
         variables(|entry| entry.1)
     );

@@ -27,6 +27,11 @@ pub(super) fn clock_option(clock: Option<Clock>) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
+/// A clock for people: `delay 5 s, bank 60 s`.
+pub(crate) fn told_clock(clock: Clock) -> String {
+    clock_in_words(&clock_option(Some(clock)))
+}
+
 /// A clock for people: `delay 5 s, bank 60 s` for `delay=5s,bank=60s`.
 pub(crate) fn clock_in_words(clock: &str) -> String {
     let part = |part: &str| match part.split_once('=') {

@@ -28,7 +28,7 @@ use serde::Serialize;
 
 pub use self::bracket::{PairReport, RoundReport, live_bracket};
 pub use self::clocks::ClockPeriod;
-pub(crate) use self::clocks::clock_in_words;
+pub(crate) use self::clocks::{clock_in_words, told_clock};
 pub use self::conditions::{Conditions, Settings};
 pub(super) use self::conditions::{minute, options_in_words};
 pub use self::csv::{csv, line as csv_line};

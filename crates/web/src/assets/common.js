@@ -67,10 +67,6 @@ function form(letters) {
 /** Points with halves as a fraction. */
 const halves = (points) => (Math.abs(points % 1) === 0.5 ? `${Math.abs(points) > 1 ? Math.trunc(points) : ""}½` : String(+points.toFixed(2)));
 
-/** A link to another ladder of the league: its URL if the league file has one, which a proxy may need, or its port here. */
-const ladderLink = ({ name, port, url }) =>
-  element("a", { href: url ?? `${location.protocol}//${location.hostname}:${port}/` }, name);
-
 /** What people see of what has a name. */
 const shownName = ({ name, display_name: display }) => display ?? name;
 
@@ -141,11 +137,20 @@ for (const end of ["pointerup", "pointercancel"]) {
 /** Resolves once no button of the pointer is down. A page changes only then: what moves or is replaced meanwhile loses the click. */
 const released = () => (isPressed ? new Promise((goOn) => whenReleased.push(goOn)) : Promise.resolve());
 
-/** Replaces what an element contains. A link in it that has the keyboard's focus keeps it, if it is still there. */
+/** Replaces what an element contains. A link or button in it that has the keyboard's focus keeps it, if it is still there. */
 function refill(parent, ...children) {
-  const held = parent.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const held = parent.contains(document.activeElement) ? document.activeElement : null;
   parent.replaceChildren(...children);
-  if (held !== null) [...parent.querySelectorAll("a")].find((link) => link.getAttribute("href") === held)?.focus({ preventScroll: true });
+  const sign = (of) => of.getAttribute("href") ?? of.textContent;
+  if (held) [...parent.querySelectorAll(held.localName)].find((other) => sign(other) === sign(held))?.focus({ preventScroll: true });
+}
+
+/** Says whether the server answers. What is shown stays. */
+function hearing(does) {
+  if (does) return $("lost")?.remove();
+  if ($("lost")) return;
+  const lost = element("p", { class: "notice warn", id: "lost", role: "alert" }, "The server does not answer. What is shown here may be out of date; this page tries again.");
+  $("main").prepend(lost);
 }
 
 /** What the server has at this path, once the page may change. */

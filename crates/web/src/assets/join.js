@@ -1,40 +1,6 @@
 // Shows how a bot joins a ladder, with a bot that can be copied.
 "use strict";
 {
-  /** A bot in Python without an SDK. It reconnects as the protocol describes; a comment shows how to use a private CA. */
-  const bot = (host, port, tls) => `import json, random, socket, ${tls ? "ssl, " : ""}sys, time, uuid
-hello = {"type": "hello", "protocol": 1, "name": "NAME", "version": "1", "token": "TOKEN", "reconnect": uuid.uuid4().hex}
-${tls ? "# For a certificate of the organiser's own CA: ssl.create_default_context(cafile=\"ca.pem\")\ntls = ssl.create_default_context()\n" : ""}lost = time.time()
-while time.time() < lost + 60:
-    try:
-        link = socket.create_connection((${JSON.stringify(host)}, ${port}))
-${tls ? `        link = tls.wrap_socket(link, server_hostname=${JSON.stringify(host)})\n` : ""}        stream = link.makefile("rw", encoding="utf-8", newline="\\n")
-        try:
-            for line in stream:
-                message = json.loads(line)
-                if message["type"] == "hello":
-                    answer = hello
-                elif message["type"] == "start":
-                    answer = {"type": "ready", "match": message["match"]}
-                elif message["type"] == "turn":
-                    move = random.choice(message["legal"])
-                    answer = {"type": "move", "match": message["match"], "turn": message["turn"], "move": move}
-                elif message["type"] == "ping":
-                    answer = {"type": "pong", "id": message["id"]}
-                elif message["type"] == "bye" and not message.get("reconnect"):
-                    sys.exit(message.get("reason"))
-                elif message["type"] == "error" and "match" not in message:
-                    sys.exit(message.get("message"))
-                else:
-                    continue
-                print(json.dumps(answer), file=stream, flush=True)
-        finally:
-            lost = time.time()
-    except OSError as error:
-        print(error, file=sys.stderr)
-    time.sleep(random.uniform(0.5, 2))
-`;
-
   /** How one gets a token. */
   function tokenLine({ port, url, signup }) {
     const address = url ?? `${location.protocol}//${location.hostname}:${port}/`;
@@ -51,7 +17,7 @@ ${tls ? `        link = tls.wrap_socket(link, server_hostname=${JSON.stringify(h
         $("state").textContent = ladder.error;
         return;
       }
-      const { league, name, game, rules_changed: rules, port, tls, online, display_names: shown, owners, others } = ladder;
+      const { league, name, game, rules_changed: rules, port, tls, online, display_names: shown, owners } = ladder;
       const whole = league ? `${league}: ${name}` : name;
       $("title").textContent = `Join ${whole}`;
       document.title = $("title").textContent;
@@ -64,28 +30,16 @@ ${tls ? `        link = tls.wrap_socket(link, server_hostname=${JSON.stringify(h
       }
       $("run").hidden = false;
       $("how-title").closest("section").hidden = port === null;
-      $("bot").textContent = bot(location.hostname, port, tls);
+      $("bot").textContent = sampleBot(port, tls);
       if (owners) $("token").replaceChildren(...tokenLine(owners));
-      $("others").hidden = others.length === 0;
-      $("ladders").replaceChildren(...others.map((other) =>
-        element("li", {}, ladderLink(other))));
       $("online").replaceChildren(...online.map((player) => element("li", {}, playerLink({ name: player, display_name: shown[player] }))));
+      hearing(true);
     } catch {
-      $("state").textContent = "connecting …";
+      hearing(false);
       setTimeout(look, 2000);
     }
   }
 
-  $("copy").addEventListener("click", async () => {
-    const text = $("bot").textContent;
-    try {
-      await navigator.clipboard.writeText(text);
-      $("copy").textContent = "Copied";
-    } catch {
-      // Without a secure context there is no clipboard: select the text instead.
-      getSelection().selectAllChildren($("bot"));
-      $("copy").textContent = "Selected: copy it with the keyboard";
-    }
-  });
+  copies("copy", "bot");
   look();
 }

@@ -2,7 +2,7 @@
 "use strict";
 {
   const id = decodeURIComponent(location.pathname.split("/").pop());
-  const path = `${document.documentElement.dataset.root}api/v1/matches/${encodeURIComponent(id)}`;
+  const { root } = document.documentElement.dataset, path = `${root}api/v1/matches/${encodeURIComponent(id)}`;
   const say = (text) => { $("state").textContent = text; };
   $("id").textContent = id;
   /** A sign that the match is in progress. */
@@ -10,6 +10,8 @@
 
   /** The seats as lists of matches show them. */
   let seats = [];
+  /** Whether they are players of a ladder. */
+  const hasPlayers = document.querySelector("#pages a[href$='join']") !== null;
 
   /** Says that a ruling replaces the result. */
   function showRuling({ ruling }) {
@@ -21,6 +23,44 @@
     $("ruling").replaceChildren(said, ...reason ? [element("p", {}, reason)] : []);
   }
 
+  /** What is known of the match besides its board. */
+  let known = {};
+
+  function link(href, text, attributes = {}) {
+    return element("a", { href, ...attributes }, text);
+  }
+
+  /** Shows the facts about the match, as far as they are known. */
+  function showFacts(more) {
+    known = { ...known, ...more };
+    const { ended_at: at, clock, duration_ms: duration, rated, return_match: other, board, moves } = known;
+    const facts = [
+      ["Ended", at && `${at.slice(0, 16).replace("T", " ")} UTC`],
+      ["Clock", clock],
+      ["Duration", duration !== undefined && inWords(duration)],
+      ["Moves", moves !== null && moves !== undefined && String(moves)],
+      ["Rated", rated !== undefined && (rated ? "yes" : "no")],
+      ["Return match", other && link(encodeURIComponent(other), other)],
+    ].filter(([, value]) => value);
+    $("about").hidden = !facts.length;
+    const held = document.activeElement?.closest("#facts a")?.href;
+    $("facts").replaceChildren(...facts.map(([label, value]) => {
+      const fact = element("div", {}), shown = element("dd", {});
+      shown.append(value);
+      fact.append(element("dt", {}, label), shown);
+      return fact;
+    }));
+    if (held) $("facts").querySelector("a")?.focus({ preventScroll: true });
+    $("get").hidden = board !== "replay";
+    if (board !== "replay" || $("get").firstChild) return;
+    $("get").append(link(`${path}/record`, "Download the record", { download: `${id}.jsonl` }), " and verify it: ", element("code", {}, `referee verify ${id}.jsonl`));
+  }
+
+  /** A time in words. */
+  function inWords(ms) {
+    return ms < 60000 ? `${+(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60000)} min ${Math.round(ms / 1000) % 60} s`;
+  }
+
   /** The stream reconnects by itself and continues after the last event that it has received. */
   function follow() {
     const stream = new EventSource(`${path}/events`);
@@ -28,9 +68,14 @@
     stream.addEventListener("snapshot", ({ data }) => {
       const shown = JSON.parse(data);
       isLive = !shown.result;
-      shown.seats.forEach((seat, n) => { if (!seats[n]?.entrant) seat.name = seats[n]?.display_name ?? seat.name; });
+      shown.seats.forEach((seat, n) => {
+        // On a ladder players have pages.
+        if (hasPlayers) seat.href = `${root}players/${encodeURIComponent(seat.name)}`;
+        if (!seats[n]?.entrant) seat.name = seats[n]?.display_name ?? seat.name;
+      });
       $("match").hidden = false;
       start({ view: 0, matches: [shown] });
+      showFacts({ clock: shown.clock });
       if (isLive) sayLive();
       else say("");
     });
@@ -45,6 +90,8 @@
       if (!isLive) return;
       conclude(result);
       say("ended ");
+      // What is stored of it now.
+      setTimeout(() => { ask().then(showFacts, () => {}); }, 2000);
       if (replay) {
         const again = element("button", { type: "button" }, "Replay with everything");
         again.addEventListener("click", () => location.reload());
@@ -53,16 +100,19 @@
     });
     stream.addEventListener("error", () => {
       if (stream.readyState === EventSource.CLOSED) setTimeout(look, 2000);
-      else say("connecting …");
+      else say("The server does not answer; this page tries again.");
     });
   }
+
+  const ask = async () => (await fetch(path)).json();
 
   /** Waits until there is something to look at. */
   async function look() {
     try {
-      const match = await (await fetch(path)).json(), { board, error, result } = match;
+      const match = await ask(), { board, error, result } = match;
       seats = match.seats ?? [];
       showRuling(match);
+      if (!error) showFacts(match);
       if (board === "live" || board === "replay") return follow();
       if (error) {
         $("title").textContent = id;
@@ -71,7 +121,7 @@
       $("title").textContent = result ? result.text : `Match ${id}`;
       say(board === "held" ? "The board is shown when all matches of the same deal have ended." : "There is no board of this match.");
     } catch {
-      say("connecting …");
+      say("The server does not answer; this page tries again.");
     }
     setTimeout(look, 2000);
   }

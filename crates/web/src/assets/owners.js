@@ -46,8 +46,14 @@
     work();
   });
 
+  /** The token that was made last, which only this page knows. */
+  let fresh = null;
+
   function showToken(token) {
     if (!token) return;
+    fresh = token;
+    $("copy-token").textContent = "Copy";
+    if (shown) showSample(shown);
     $("new-token").hidden = false;
     $("new-token-text").textContent = token;
   }
@@ -86,7 +92,7 @@
     const facts = players.map(({ ladder, name: player, place, rating, provisional, online, state, matches, faulted }) => {
       const [said] = presence({ state, matches, faulted, online });
       const what = [`${ladder}: `, pageLink(ladder, `players/${encodeURIComponent(player)}`, player)];
-      if (matches) what.push(`, ${place ? `place ${place}, ` : ""}${whole(rating.value)} ± ${margin(rating) ?? "?"}${provisional ? ", provisional" : ""}, ${matches} matches`);
+      if (matches) what.push(`, ${place ? `place ${place}, ` : ""}${whole(rating.value)} ± ${margin(rating) ?? "?"}${provisional ? " (still uncertain)" : ""}, ${matches} matches`);
       if (faulted) what.push(`, ${faulted} with faults`);
       if (said) what.push(`, ${said}`);
       return element("p", { class: "small muted" }, ...what);
@@ -190,11 +196,20 @@
       (text) => element("li", {}, text));
   }
 
+  /** A bot with the name and the token, while this is known. */
+  function showSample({ state, bots, ladders }) {
+    const bot = bots.find(({ connects, retired_at: retired }) => connects && !retired), ladder = ladders.find(({ port }) => port);
+    $("sample").hidden = !(fresh && bot && ladder && state === "active");
+    if ($("sample").hidden) return;
+    const text = sampleBot(ladder.port, ladder.tls, bot.name, fresh);
+    if ($("sample-text").textContent !== text) $("sample-text").textContent = text;
+  }
+
   function showOwner(owner) {
     shown = owner;
+    showSample(owner);
     const { id, display_name: display, state, token, bots, ladders, league, limits } = owner;
     $("brand").textContent = league;
-    $("pages").replaceChildren(...ladders.filter(pagesOf).map((ladder) => element("li", {}, element("a", { href: pagesOf(ladder) }, ladder.name))));
     $("title").textContent = "Your bots";
     const playing = bots.filter(({ retired_at: retired }) => !retired);
     const whose = display ? `${display} (${id})` : id;
@@ -221,10 +236,9 @@
 
   async function showOutside(why) {
     shown = null;
-    const { league, mode, needs_approval: approval, user, ladders } = await ask("GET", "signup");
+    const { league, mode, needs_approval: approval, user } = await ask("GET", "signup");
     $("brand").textContent = league;
     $("title").textContent = league;
-    $("pages").replaceChildren(...ladders.filter(({ port, url }) => port || url).map((ladder) => element("li", {}, ladderLink(ladder))));
     $("inside").hidden = true;
     $("outside").hidden = false;
     const mayJoin = mode === "open" || (mode === "invite" && invitation);
@@ -283,15 +297,20 @@
   onSubmit("leave-form", () => act("You have left. Your results stay.", "POST", "owner/leave", { id: $("leave-id").value }));
   $("sign-out").addEventListener("click", () => {
     $("new-token").hidden = true;
+    fresh = null;
     act("You have signed out.", "DELETE", "session");
   });
   $("ladder").addEventListener("change", showChallenge);
+  copies("copy-token", "new-token-text");
+  copies("copy-sample", "sample-text");
 
   async function follow() {
     try {
       await look();
+      hearing(true);
     } catch (error) {
-      $("state").textContent = error.status ? error.message : "connecting …";
+      hearing(Boolean(error.status));
+      if (error.status) $("state").textContent = error.message;
     }
     setTimeout(follow, OFTEN);
   }

@@ -30,7 +30,7 @@
   /** The results against each opponent. */
   function opponents(met) {
     $("met").hidden = !met.length;
-    $("opponents").tBodies[0].replaceChildren(...met.map((other) => {
+    refill($("opponents").tBodies[0], ...met.map((other) => {
       const { points, matches, wins, draws, losses, expected, last_match: last } = other;
       const more = Math.round(10 * (points - expected)) / 10;
       const text = more === 0 ? "0.0" : `${more > 0 ? "+" : "−"}${Math.abs(more).toFixed(1)}`;
@@ -56,24 +56,24 @@
     const [now, isGood] = presence(player);
     const says = now || (player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "not seen yet");
     $("state").replaceChildren(element("span", { class: isGood ? "tag good" : "tag" }, says),
-      ...player.display_name ? [element("span", { class: "small muted" }, player.name)] : []);
+      ...[player.display_name && player.name, player.owner, player.affiliation].filter(Boolean).map((about) => element("span", { class: "small muted" }, about)));
     const figures = [
-      ["Rating", elo(player.rating), player.provisional ? "provisional" : ""],
+      ["Rating", elo(player.rating), player.provisional ? "still uncertain" : ""],
       ["Place", [player.place ?? "–"], player.place ? "" : player.anchor ? "an anchor" : player.season ? "not in this season" : "an earlier version"],
       ...player.anchor || player.margin_in_field === null ? [] : [["In the field", [`± ${Math.round(player.margin_in_field)}`], "Elo"]],
       ["Rated matches", [player.matches], results],
-      ["Faults", [player.faulted || "none"], player.faulted ? "matches with a fault" : ""],
+      ["Faults", [player.faulted], "matches with a fault"],
     ];
     $("figures").replaceChildren(...figures.map(([key, value, small]) =>
       element("div", {}, element("dt", {}, key), element("dd", {}, ...value, ...small ? [element("small", {}, small)] : []))));
     plot(player.history);
     opponents(player.opponents);
-    $("reported").replaceChildren(...reportedTables(player.reported));
+    refill($("reported"), ...reportedTables(player.reported));
     const others = player.versions.filter((version) => version !== player.name);
     $("others").hidden = others.length === 0;
     $("others").parentElement.classList.toggle("half", others.length > 0);
-    $("versions").replaceChildren(...others.map((version) => element("li", {}, playerLink({ name: version }))));
-    $("ended").replaceChildren(...player.last_matches.map(({ id, text, ended_at, rated, ruling }) => element("li", { class: "row" },
+    refill($("versions"), ...others.map((version) => element("li", {}, playerLink({ name: version }))));
+    refill($("ended"), ...player.last_matches.map(({ id, text, ended_at, rated, ruling }) => element("li", { class: "row" },
       element("span", { class: "grow" }, text, ...ruling ? [" ", element("span", { class: "tag warn" }, ruled(ruling))] : []),
       element("span", { class: "small muted" }, `${rated ? "" : "not rated, "}${minute(ended_at)}`), matchLink(id))));
   }
@@ -87,8 +87,9 @@
         return;
       }
       show(player);
+      hearing(true);
     } catch {
-      $("state").textContent = "connecting …";
+      hearing(false);
     }
     setTimeout(look, 10_000);
   }

@@ -2,25 +2,30 @@
 "use strict";
 /** The number of rows on a page of the standings. */
 const ROWS = 50;
+/** The number of rows and matches on the start page, which links to all of them. */
+const FIRST = 10;
+/** The start page. The others of a run have some of its parts, at greater length. */
+const isStart = $("podium") !== null;
 /** The number of live boards. */
-const BOARDS = 3;
+const BOARDS = isStart ? 3 : 8;
 /** The number of rulings that are shown before somebody asks for all of them. */
 const RULINGS = 3;
 
 function item({ id, seats, moves, board, result, ruling }) {
-  const line = [element("span", { class: "grow" }, element("b", {}, sides(seats).join(" – ")))];
+  const line = [element("span", { class: "grow" }, result ? result.text : element("b", {}, sides(seats).join(" – ")))];
   const say = (text) => line.push(element("span", { class: "small muted" }, text));
-  if (result) say(result.text);
-  else if (moves !== null) say(moves === 1 ? "1 move" : `${moves} moves`);
+  if (!result && moves !== null) say(moves === 1 ? "1 move" : `${moves} moves`);
   if (board === "held") say("board shown when the deal is complete");
   if (board === "none") say("no board");
   if (ruling) line.push(element("span", { class: "tag warn" }, ruled(ruling)));
   return element("li", { class: "row" }, ...line, matchLink(id));
 }
 
-/** A name with the id behind it; on a ladder a link, with what is to be said of the player. */
+/** A name with its id, its owner and the affiliation below; on a ladder a link, with what is to be said of the player. */
 function named(row) {
-  const { name, display_name: display, rating } = row, id = display ? [element("small", {}, name)] : [];
+  const { name, display_name: display, rating, owner, affiliation } = row;
+  const about = [...new Set([display && name, owner, affiliation])].filter(Boolean).join(" · ");
+  const id = about ? [element("small", {}, about)] : [];
   if (!rating) return [shownName(row), ...id];
   const [says, isGood] = presence(row);
   // Most are online: a dot says so.
@@ -66,11 +71,9 @@ function cells(row, scale) {
     cell({ "data-l": "Last five" }, form(last ?? "")));
 }
 
-/** The rows: those with a place come first. */
 function showRows(rows) {
-  const ordered = [...rows.filter(({ place, matches }) => place && matches), ...rows.filter(({ place, matches }) => place && !matches), ...rows.filter(({ place }) => !place)];
-  const scale = scaleOf(ordered.filter(({ rating, matches }) => rating && matches).map(({ rating }) => rating));
-  refill($("standings").tBodies[0], ...ordered.map((row) => cells(row, scale)));
+  const scale = scaleOf(rows.filter(({ rating, matches }) => rating && matches).map(({ rating }) => rating));
+  refill($("standings").tBodies[0], ...rows.map((row) => cells(row, scale)));
 }
 
 /** The first three, with their figures. */
@@ -84,28 +87,28 @@ function podium(rows) {
     const figure = rating ? [element("b", {}, whole(rating.value)), element("span", { class: "muted" }, `± ${margin(rating) ?? "?"}`)]
       : [element("b", {}, halves(points)), element("span", { class: "muted" }, `of ${possible} points`)];
     const why = recent?.matches ? `won ${recent.wins} of the last ${recent.matches}` : "";
+    const whose = [...new Set([row.owner, row.affiliation])].filter(Boolean).join(" · ");
     return element("li", place === 1 ? { class: "first" } : {},
       element("span", { class: "place" }, `${place}${ending[place - 1] ?? "th"}`),
       element("span", { class: "name plain" }, rating ? playerLink(row) : shownName(row)),
+      ...whose ? [element("span", { class: "small muted owner" }, whose)] : [],
       element("p", { class: "figure" }, ...figure), rating ? interval(rating, scale) : bar(row),
       element("p", { class: "small muted" }, why));
   }));
 }
 
-/** Shows the name of a ladder, and links to the others of its league. */
+/** Shows what only a ladder has. */
 async function introduce() {
-  const { others, port, finals, paused } = await getJson(`${root}api/v1/ladder`);
+  const { port, finals, paused } = await getJson(`${root}api/v1/ladder`);
   $("finals").hidden = !finals && !paused;
   $("finals").replaceChildren(...finals ? [element("a", { href: finals.url }, finals.name), paused ? ". " : ""] : [],
     paused ? "No match begins: the organiser has paused this ladder." : "");
   // Where only programs of the organiser play, nobody can join.
-  $("join").hidden = port === null && !others.length;
-  $("join-how").hidden = $("join-link").hidden = port === null;
-  $("others").replaceChildren(...others.length ? ["Other ladders: "] : [], ...others.flatMap((other, n) => [n ? " · " : "", ladderLink(other)]));
+  $("join").hidden = port === null;
 }
 
 /** The bracket of a knockout, a column for each round. */
-function showBracket(rounds) {
+function showBracket({ bracket: rounds }) {
   $("bracket-section").hidden = !rounds;
   const place = ({ entrants, is_bye: isBye, points, matches, winner }, at) => {
     const name = entrants[at], score = matches.length || points[at] ? halves(points[at]) : "";
@@ -217,34 +220,46 @@ class Board {
 
 /** The oldest matches of the list, which the stream does not contain. */
 let older = [];
-/** The page of the standings that is shown, from 0. The address has it, and the search. */
+/** The page of the standings that is shown, from 0. The address has it, the search and the order. */
 const asked = new URLSearchParams(location.search);
 let page = Math.max(1, Math.floor(Number(asked.get("page"))) || 1) - 1;
-$("q").value = asked.get("q") ?? "";
 let hasIntroduced = false;
+if ($("search")) {
+  $("q").value = asked.get("q") ?? "";
+  if ([...$("order").options].some(({ value }) => value === asked.get("order"))) $("order").value = asked.get("order");
+}
 
-/** The standings that are searched or lie on a later page come from the server. */
-async function look(count) {
-  const search = $("q").value.trim();
-  if (!page && !search) return null;
-  const query = new URLSearchParams({ search, offset: page * ROWS, limit: ROWS });
+/** The standings that are searched, ordered otherwise or lie on a later page come from the server. */
+async function look(run) {
+  const search = $("q").value.trim(), order = $("order").value;
+  if (!page && !search && order === "place") return { standings: run.standings, count: run.standings_count };
+  const query = new URLSearchParams({ search, order, offset: page * ROWS, limit: ROWS });
   const answer = await getJson(`${root}api/v1/standings?${query}`);
-  return answer.standings ? answer : { standings: [], count };
+  return answer.standings ? answer : { standings: [], count: run.standings_count };
 }
 
 function remember() {
-  const search = $("q").value.trim(), query = String(new URLSearchParams({ ...search ? { q: search } : {}, ...page ? { page: page + 1 } : {} }));
+  const search = $("q").value.trim(), order = $("order").value;
+  const query = String(new URLSearchParams({ ...search ? { q: search } : {}, ...order === "place" ? {} : { order }, ...page ? { page: page + 1 } : {} }));
   history.replaceState(null, "", (query ? `?${query}` : location.pathname) + location.hash);
 }
 
 async function showStandings(run) {
-  const found = await look(run.standings_count).catch(() => null);
-  const count = found?.count ?? run.standings_count, rows = found?.standings ?? run.standings;
+  const isRated = run.standings.some(({ rating }) => rating), of = isRated ? "players" : "bots";
+  $("points").textContent = isRated ? "Rating" : "Points";
+  if (isRated) $("bar-title").textContent = "95% interval";
+  $("legend").hidden = !isRated;
+  $("legend").textContent = "Ratings are Elo. Dots are ratings, bars 95% intervals: players whose bars overlap may be equally strong. Green dot: online. ?: the rating is still uncertain, by more than 80 Elo against the field or with fewer than 30 matches. Fixed: an anchor, which stands outside the ranking. Arrows: places since a week ago.";
+  if (isStart) {
+    $("all-standings").textContent = `All ${run.standings_count} ${of}`;
+    return showRows(run.standings.slice(0, FIRST));
+  }
+  $("standings-title").textContent = `Standings of ${run.standings_count} ${of}`;
+  const { standings: rows, count } = await look(run).catch(() => ({ standings: [], count: run.standings_count }));
   showRows(rows);
-  $("search").hidden = $("count").hidden = run.standings_count <= ROWS && !$("q").value;
   $("count").textContent = rows.length ? `${page * ROWS + 1} to ${page * ROWS + rows.length} of ${count}` : "Nobody has such a name";
   const pages = Math.ceil(count / ROWS);
-  $("pager").replaceChildren(...pages < 2 ? [] : Array.from({ length: pages }, (_, n) => {
+  refill($("pager"), ...pages < 2 ? [] : Array.from({ length: pages }, (_, n) => {
     const button = element("button", { type: "button", ...n === page ? { "aria-current": "page" } : {} }, `${n * ROWS + 1}–${Math.min(count, (n + 1) * ROWS)}`);
     button.addEventListener("click", () => turnTo(n, run));
     return button;
@@ -264,7 +279,7 @@ let hasAllRulings = false;
 /** The latest rulings, or all of them. */
 async function showRulings({ rulings, rulings_count: count }) {
   $("rulings-section").hidden = !count;
-  $("all-rulings").hidden = hasAllRulings || count <= RULINGS;
+  if ($("all-rulings")) $("all-rulings").hidden = hasAllRulings || count <= RULINGS;
   const all = hasAllRulings && count > rulings.length ? (await getJson(`${root}api/v1/rulings`)).rulings : rulings;
   refill($("rulings"), ...all.slice(0, hasAllRulings ? count : RULINGS).map(rulingItem));
 }
@@ -307,63 +322,93 @@ function showStage(run) {
   if (match.result) $("state").textContent = match.result.text;
 }
 
+/** What the page shows of a run, by the ids of its parts: it has some of them. */
+const PARTS = {
+  title({ story, name }) {
+    document.title = story.heading || name;
+    $("title").textContent = story.heading || name;
+  },
+  why({ story }) {
+    refill($("why"), ...told(story));
+  },
+  podium(run) {
+    // In a knockout places follow from the bracket, not from points.
+    podium(run.bracket ? [] : run.standings);
+    if (run.ladder === null || hasIntroduced) return;
+    hasIntroduced = true;
+    // If that fails, no finals are named.
+    introduce().catch(() => {});
+  },
+  bracket: showBracket,
+  running(run) {
+    if (stage.isOn) showStage(run);
+    else showBoards(run.running);
+    const none = element("li", { class: "muted" }, "No match is in progress.");
+    const others = run.running.filter(({ id }) => !boards.has(id));
+    refill($("running"), ...(run.running_count ? others.slice(0, isStart ? FIRST : others.length).map(item) : [none]));
+    if (!isStart) return;
+    $("all-running").hidden = !run.running_count;
+    $("all-running").textContent = run.running_count === 1 ? "The match in progress" : `All ${run.running_count} matches in progress`;
+  },
+  next({ next }) {
+    $("next-section").hidden = !next.length;
+    if (isStart) $("next-section").parentElement.classList.toggle("two", next.length > 0);
+    refill($("next"), ...next.map(({ display_names: names, why }) =>
+      element("li", {}, element("b", {}, names.join(" – ")), element("p", { class: "small muted" }, why))));
+  },
+  rulings: showRulings,
+  standings: showStandings,
+  reported({ reported }) {
+    refill($("reported"), ...reportedTables(reported));
+  },
+  ended(run) {
+    const newest = run.ended.at(-1)?.number ?? 0;
+    const rest = older.filter(({ number }) => number < newest);
+    const all = [...run.ended, ...rest];
+    refill($("ended"), ...(isStart ? all.slice(0, FIRST) : all).map(item));
+    $("ended").parentElement.hidden = !run.ended_count;
+    if (isStart) return $("all-ended").replaceChildren(`All ${run.ended_count} matches`);
+    const last = (rest.at(-1) ?? run.ended.at(-1))?.number ?? 0;
+    $("more").hidden = last <= 1;
+    $("more").onclick = async () => {
+      const { matches } = await getJson(`${root}api/v1/matches?state=ended&before=${last}`);
+      older = [...rest, ...matches];
+      show(run);
+    };
+  },
+  "all-rulings"(run) {
+    $("all-rulings").onclick = () => { hasAllRulings = true; showRulings(run); };
+  },
+  search(run) {
+    $("search").onsubmit = (event) => { event.preventDefault(); turnTo(0, run); };
+    $("q").oninput = $("order").onchange = () => turnTo(0, run);
+  },
+};
+
 function show(run) {
-  const { story, name, game } = run;
-  document.title = story.heading || name;
   const delay = run.delay ? ` · boards ${run.delay} moves behind` : "";
   const info = run.info_delay ? ` · what bots say of their searches ${run.info_delay} moves later` : "";
-  $("state").textContent = `${game.title} · ${run.running_count} in progress, ${run.ended_count} ended${delay}${info}`;
-  $("title").textContent = story.heading || name;
-  refill($("why"), ...told(story));
-  // In a knockout places follow from the bracket, not from points.
-  podium(run.bracket ? [] : run.standings);
-  showBracket(run.bracket);
-  if (run.ladder !== null && !hasIntroduced) {
-    hasIntroduced = true;
-    // If that fails, there are no links to other ladders.
-    introduce().catch(() => {});
-  }
-  const none = element("li", { class: "muted" }, "No match is in progress.");
-  if (stage.isOn) showStage(run);
-  else showBoards(run.running);
-  refill($("running"), ...(run.running_count ? run.running.map(item) : [none]));
-  $("next-section").hidden = !run.next.length;
-  $("next-section").parentElement.classList.toggle("two", run.next.length > 0);
-  $("next").replaceChildren(...run.next.map(({ display_names: names, why }) =>
-    element("li", {}, element("b", {}, names.join(" – ")), element("p", { class: "small muted" }, why))));
-  showRulings(run);
-  const isRated = run.standings.some(({ rating }) => rating);
-  $("points").textContent = isRated ? "Rating" : "Points";
-  if (isRated) $("bar-title").textContent = "95% interval";
-  showStandings(run);
-  refill($("reported"), ...reportedTables(run.reported));
-  $("legend").hidden = !isRated;
-  $("legend").textContent = "Ratings are Elo. Dots are ratings, bars 95% intervals: players whose bars overlap may be equally strong. Green dot: online. ?: provisional, the difference to the field is uncertain by more than 80 Elo, or there are fewer than 30 matches. Fixed: an anchor, which stands outside the ranking. Arrows: places since a week ago.";
-  const newest = run.ended.at(-1)?.number ?? 0;
-  const rest = older.filter(({ number }) => number < newest);
-  refill($("ended"), ...[...run.ended, ...rest].map(item));
-  const last = (rest.at(-1) ?? run.ended.at(-1))?.number ?? 0;
-  $("ended").parentElement.hidden = !run.ended_count;
-  $("more").hidden = last <= 1;
-  $("more").onclick = async () => {
-    const { matches } = await getJson(`${root}api/v1/matches?state=ended&before=${last}`);
-    older = [...rest, ...matches];
-    show(run);
-  };
-  $("all-rulings").onclick = () => { hasAllRulings = true; showRulings(run); };
-  $("search").onsubmit = (event) => { event.preventDefault(); turnTo(0, run); };
-  $("q").oninput = () => turnTo(0, run);
+  $("state").textContent = `${run.game.title} · ${run.running_count} in progress, ${run.ended_count} ended${delay}${info}`;
+  for (const [id, draw] of Object.entries(PARTS)) if ($(id)) draw(run);
 }
 
 /** The latest state that has arrived and is not shown yet. */
 let latest = null;
 
-const stream = new EventSource(`${root}api/v1/events`);
-stream.addEventListener("snapshot", async ({ data }) => {
-  latest = data;
-  await released();
-  // Several may have arrived meanwhile.
-  if (latest) show(JSON.parse(latest));
-  latest = null;
-});
-stream.addEventListener("error", () => { $("state").textContent = "connecting …"; });
+/** Follows the run. The stream reconnects by itself, unless a proxy answers for a server that is gone. */
+function follow() {
+  const stream = new EventSource(`${root}api/v1/events`);
+  stream.addEventListener("snapshot", async ({ data }) => {
+    hearing(true);
+    latest = data;
+    await released();
+    // Several may have arrived meanwhile.
+    if (latest) show(JSON.parse(latest));
+    latest = null;
+  });
+  stream.addEventListener("error", () => {
+    hearing(false);
+    if (stream.readyState === EventSource.CLOSED) setTimeout(follow, 2000);
+  });
+}
+follow();

@@ -1,5 +1,6 @@
 //! The overview: the standings, who leads and why, and what is played now and next, computed once for each change.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
 use std::sync::atomic::Ordering;
@@ -19,7 +20,9 @@ use referee_stats::{SideResult, Wdl};
 use super::results::MOST_LATEST;
 use super::{EndedEntry, Hub, LiveEntry, RecordLocation, RunState, reported_in};
 use crate::answers::ANSWER_APART;
-use crate::entries::{self, BotEntry, MatchEntry, NextEntry, RecentResults, StandingsRow, StandingsView};
+use crate::entries::{
+    self, BotEntry, MatchEntry, NextEntry, RecentResults, StandingsOrder, StandingsRow, StandingsView,
+};
 use crate::story::told;
 
 /// The number of matches of each kind in the overview.
@@ -77,15 +80,31 @@ impl Hub {
         state.overview.clone()
     }
 
-    /// The rows of the standings of the overview whose names contain a text, from this one on, and how many there are.
-    pub(crate) fn standings(&self, search: &str, offset: usize, limit: usize) -> (Vec<StandingsRow>, usize) {
+    /// The rows of the standings of the overview whose names, owners or affiliations contain a text, in this order, from this one on,
+    /// and how many there are.
+    pub(crate) fn standings(
+        &self,
+        search: &str,
+        order: StandingsOrder,
+        offset: usize,
+        limit: usize,
+    ) -> (Vec<StandingsRow>, usize) {
         self.overview();
         let (state, search) = (self.state(), search.to_lowercase());
         let has = |name: &str| name.to_lowercase().contains(&search);
-        let found =
-            state.rows.iter().filter(|row| has(&row.name) || row.display_name.as_deref().is_some_and(has));
-        let count = found.clone().count();
-        (found.skip(offset).take(limit).cloned().collect(), count)
+        let is_found = |row: &&StandingsRow| {
+            let StandingsRow { name, display_name, owner, affiliation, .. } = row;
+            has(name) || [display_name, owner, affiliation].into_iter().flatten().any(|name| has(name))
+        };
+        let mut found: Vec<&StandingsRow> = state.rows.iter().filter(is_found).collect();
+        match order {
+            StandingsOrder::Place => {}
+            StandingsOrder::Name => found.sort_by_cached_key(|row| row.shown().to_lowercase()),
+            StandingsOrder::Matches => found.sort_by_key(|row| Reverse(row.matches)),
+            StandingsOrder::Faults => found.sort_by_key(|row| Reverse(row.faulted)),
+        }
+        let count = found.len();
+        (found.into_iter().skip(offset).take(limit).cloned().collect(), count)
     }
 
     /// The heading of the start page, and what it says below.
@@ -199,6 +218,8 @@ impl RunState {
     /// Takes over the standings, and computes the story.
     fn take_standings(&mut self, mut view: StandingsView, game: &str, is_ladder: bool) {
         self.compared = view.clone();
+        // Anchors, and those without a match, come last.
+        view.rows.sort_by_key(|row| (row.place.is_none(), row.place.is_some() && row.matches == 0));
         for row in &mut view.rows {
             row.display_name = self.about.display_name(&row.name);
             let recent = self.recent.get(&row.name).into_iter().flatten().copied();

@@ -14,13 +14,16 @@ use referee_league::{
 };
 use referee_match::InfoTotals;
 use referee_report::ToldMatch;
+use referee_report::page::PublicUrl;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
 use referee_store::{StoreError, now, parse_match_id, utc};
 use tokio::sync::oneshot;
 
-use super::{LadderEntry, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry, PlayerStanding};
+use super::{LadderEntry, MatchFacts, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry, PlayerStanding};
 use crate::entries::{DisplayNames, NextMatch, StandingsRow, StandingsView};
+use crate::host::beside;
+use crate::nav::NavBar;
 use crate::notices::Notices;
 use crate::seasons::{SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings};
 
@@ -239,6 +242,21 @@ impl LadderPages {
         }
     }
 
+    /// What is stored of a match besides its result; empty before its end.
+    pub(crate) fn facts(&self, match_id: &str) -> Result<MatchFacts, StoreError> {
+        let Some((number, _)) = parse_match_id(match_id) else { return Ok(MatchFacts::default()) };
+        let league = self.league();
+        let Some(row) = league.find_match(&self.name, number)?.filter(|row| row.id() == match_id) else {
+            return Ok(MatchFacts::default());
+        };
+        Ok(MatchFacts {
+            rated: Some(row.counts()),
+            return_match: league.return_match(&self.name, &row)?,
+            duration_ms: Some(row.duration_us / 1000),
+            ended_at: Some(row.ended_at),
+        })
+    }
+
     /// Lets the ladder take up what was changed in the database, and tells when that is in force. `None` while it is not played.
     pub(crate) fn take_up(&self) -> Option<oneshot::Receiver<()>> {
         let (done, taken_up) = oneshot::channel();
@@ -254,6 +272,8 @@ impl LadderPages {
             online: Some(shown.online.contains(&player)),
             state: shown.states.get(&player).map(ToString::to_string),
             is_provisional: Some(standing.is_provisional),
+            owner: shown.owner_of(&player).map(|owner| owner.name.clone()),
+            affiliation: shown.owner_of(&player).and_then(|owner| owner.affiliation.clone()),
             name: player,
             matches: standing.matches,
             wdl: standing.wdl,
@@ -392,8 +412,11 @@ impl LadderPages {
         };
         let bot = Name::parse(name).bot;
         let is_version = |player: &String| Name::parse(player).bot == bot;
+        let owner = shown.owner_of(name);
         Ok(Some(PlayerEntry {
             standing,
+            owner: owner.map(|owner| owner.name.clone()),
+            affiliation: owner.and_then(|owner| owner.affiliation.clone()),
             season,
             versions: players.into_iter().map(|player| player.name).filter(is_version).collect(),
             history,
@@ -402,6 +425,26 @@ impl LadderPages {
             totals: InfoTotals::default(),
             reported: Vec::new(),
         }))
+    }
+
+    /// The bar of links at the top of its pages, as seen at this URL.
+    pub(crate) fn nav_bar(&self, notices: &Notices, seen: Option<&PublicUrl>) -> NavBar {
+        let mut bar = NavBar::of(Some(notices));
+        bar.has_seasons = self.has_seasons();
+        let beside =
+            |url: Option<&String>, port| url.cloned().or_else(|| seen.map(|seen| beside(seen, port)));
+        let others = self.others.iter();
+        bar.others = others
+            .filter_map(|other| Some((other.name.clone(), beside(other.url.as_ref(), other.port)?)))
+            .collect();
+        bar.ladder = Some(self.name.clone());
+        bar.owners = self.about().owners.and_then(|owners| beside(owners.url.as_ref(), owners.port));
+        bar
+    }
+
+    /// The name of the league, if it has other ladders with pages: the bar has their names.
+    pub(crate) fn league_of_several(&self) -> Option<String> {
+        self.about().name.filter(|_| !self.others.is_empty())
     }
 
     /// Whether a season has ended.

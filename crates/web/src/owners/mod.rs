@@ -25,14 +25,15 @@ use std::{fmt, io};
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, STRICT_TRANSPORT_SECURITY, X_FRAME_OPTIONS};
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{get, patch, post};
 use futures_util::future::join_all;
 use referee_league::{League, LeagueOwner, OwnerAct, OwnerCredential};
 use referee_protocol::schemas::OWNERS_API;
+use referee_report::page::PublicUrl;
 use referee_store::now;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -40,10 +41,12 @@ use tokio::time::{Instant, timeout};
 
 use crate::api::{as_json, refused};
 use crate::guard;
+use crate::host::{OwnAddresses, beside};
 use crate::ladder::LadderPages;
 use crate::limiter::{Pace, Rate};
 use crate::metrics::OpenCount;
-use crate::pages::{self, COMMON_SCRIPT, Page, PageCard, TOP};
+use crate::nav::{NavBar, OWNERS};
+use crate::pages::{self, BAR, COMMON_SCRIPT, Page, PageCard, SAMPLE_SCRIPT, TOP};
 use crate::serve::{Connections, is_among, serve};
 use error::OwnersError;
 
@@ -112,6 +115,15 @@ impl OwnersOptions {
     fn at(self, address: SocketAddr) -> OwnersOptions {
         let url = self.url.unwrap_or_else(|| format!("http://{address}/"));
         OwnersOptions { address, url: Some(url), ..self }
+    }
+}
+
+impl OwnersOptions {
+    /// The URL of the start page as the sender of a request sees it.
+    fn public_url(&self, headers: &HeaderMap) -> Option<PublicUrl> {
+        let of_file = self.url.as_ref().filter(|url| **url != format!("http://{}/", self.address));
+        let url = of_file.and_then(|url| url.parse().ok());
+        OwnAddresses { hosts: self.hosts.clone(), url }.public_url(headers)
     }
 }
 
@@ -289,16 +301,19 @@ fn router(owners: Arc<Owners>) -> Router {
 }
 
 /// The page of an owner, or how to become one.
-async fn page(State(owners): OwnersState) -> Response {
+async fn page(State(owners): OwnersState, headers: HeaderMap) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let (body, script) = (include_str!("../assets/owners.html"), include_str!("../assets/owners.js"));
-        Page::about(Some("owner"), TOP, body, &[COMMON_SCRIPT, script])
+        Page::about(Some("owner"), TOP, body, &[COMMON_SCRIPT, SAMPLE_SCRIPT, script])
     });
     let options = owners.options();
     let league = &options.league_name;
     let (title, description) =
         (format!("Your bots in {league}"), "Sign up, and let your bots play.".to_owned());
-    PAGE.respond(true, &PageCard { title, description, picture: None }, league, &[])
+    let of_bar = owners.clone();
+    let seen = options.public_url(&headers);
+    let bar = tokio::task::spawn_blocking(move || of_bar.nav_bar(seen.as_ref())).await.unwrap_or_default();
+    PAGE.respond(true, &PageCard { title, description, picture: None }, league, &[(BAR, &bar)])
 }
 
 /// Rejects requests for other hosts and from pages of other sites, and adds the headers of all responses.
@@ -332,6 +347,17 @@ impl Owners {
     /// Whether people reach the server through HTTPS.
     fn is_https(&self) -> bool {
         self.options().url.as_ref().is_some_and(|url| url.starts_with("https://"))
+    }
+
+    /// The bar at the top of the page: that of the first ladder with pages. May block.
+    fn nav_bar(&self, seen: Option<&PublicUrl>) -> String {
+        let with_pages = self.ladders.iter().find_map(|ladder| {
+            let of_port = || Some(beside(seen?, ladder.watch_port?));
+            Some((ladder, ladder.watch_url.clone().or_else(of_port)?))
+        });
+        let Some((ladder, root)) = with_pages else { return String::new() };
+        let bar = ladder.view.nav_bar(&ladder.view.notices(), seen);
+        NavBar { owners: Some(TOP.to_owned()), ..bar }.markup(&root, Some(OWNERS))
     }
 
     /// Works with the database on another thread.

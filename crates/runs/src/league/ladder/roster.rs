@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use referee_league::{BotDisplayNames, LadderError, LeagueBot};
+use referee_league::{BotDisplayNames, LadderError, LeagueBot, LeagueOwner, ShownOwner};
 use referee_stats::Entrant;
 use referee_stats::ladder::{FaultExclusion, Name, Newcomer};
 
@@ -24,6 +24,8 @@ pub(super) struct Roster {
     pub(super) names: BotDisplayNames,
     /// Display names of players, by name.
     pub(super) display_names: Arc<BTreeMap<String, String>>,
+    /// The owners of bots, as pages show them, by bot.
+    pub(super) shown_owners: Arc<BTreeMap<String, ShownOwner>>,
     /// The command lines and directories of the programs that the run has, or is about to have.
     started: BTreeMap<String, Program>,
     /// New versions by bot on the day of the matchmaker.
@@ -103,6 +105,11 @@ impl Ladder {
         }
         self.set_places();
         new
+    }
+
+    /// Changes who owns the bots.
+    pub(crate) fn show_owners(&mut self, bots: &[LeagueBot], owners: &[LeagueOwner]) {
+        self.roster.shown_owners = Arc::new(ShownOwner::of(bots, owners));
     }
 
     /// Tells the matchmaker who can play how many matches at once.

@@ -23,6 +23,7 @@ impl Ladder {
             online: self.online().into_iter().map(str::to_owned).collect(),
             states: self.states(at),
             display_names: self.roster.display_names.clone(),
+            owners: self.roster.shown_owners.clone(),
             season: self.results.season.number,
             rulings: self.results.shown_rulings.clone(),
             next: self.queue(),

@@ -202,8 +202,12 @@ impl Control<'_> {
     /// Takes up changes of bots and owners.
     fn look_at_bots(&mut self, seen: &mut SeenLeague) -> Result<(), NotCounted> {
         let (bots, mut owners) = (self.league.current_bots()?, self.league.owners()?);
+        let new = {
+            let mut ladder = self.ladder.lock();
+            ladder.show_owners(&bots, &owners);
+            ladder.set_bots(&bots)
+        };
         owners.retain(|owner| owner.state == OwnerState::Active);
-        let new = self.ladder.lock().set_bots(&bots);
         (seen.bots, seen.owners) = (bots, owners);
         self.set_tokens(seen);
         // What is left of this may take a while: it reads the files of programs.
