@@ -36,7 +36,8 @@ const FIRST_LINES: usize = 5;
 /// violated sentence of the specification. Exit code 1 if a step failed, 5 if the bot cannot be started.
 ///
 /// A directory with a `bot.toml` is tested as a league does it to which it is handed in: packed, unpacked elsewhere, built and
-/// started from there, in the sandbox `strict`. A build that fails is exit code 1, too.
+/// started from there, in the sandbox `strict`; standard error names the layers of it that this machine lacks. A build that fails
+/// is exit code 1, too.
 #[derive(Debug, ClapArgs)]
 #[command(
     override_usage = "referee check [OPTIONS] [GAME] <BOT | DIR>",

@@ -1,5 +1,6 @@
 //! The options of sandboxes, and `referee sandbox`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,10 +94,22 @@ impl SandboxOptions {
         Ok(config)
     }
 
-    /// The sandbox of a bot whose directory is tested: `strict`, with the options that are given.
+    /// The sandbox of a bot whose directory is tested: `strict`, with the options that are given. Without any, it does without
+    /// the layers that this machine lacks, and says so.
     pub(super) fn strict(&self) -> Result<Sandbox, Failure> {
         match self.sandbox {
-            None => SandboxOptions { sandbox: Some(Mode::Strict), ..self.clone() }.sandbox(),
+            None => {
+                let whole = Sandbox::new(Mode::Strict, &BTreeSet::new(), BotLimits::default());
+                let missing = match whole {
+                    Err(Unavailable::Layers(_, missing)) => missing,
+                    _ => BTreeMap::new(),
+                };
+                for (layer, why) in &missing {
+                    stderr_line(format_args!("tested without `{layer}`, which a league has: {}", Chain(why)));
+                }
+                let (sandbox, allow_missing) = (Some(Mode::Strict), missing.into_keys().collect());
+                SandboxOptions { sandbox, allow_missing, ..self.clone() }.sandbox()
+            }
             Some(Mode::Strict) => self.sandbox(),
             Some(mode) => Err(Failure::usage(format!(
                 "--sandbox {mode}: a directory with a bot.toml is tested in `strict`, as a league does; name the command of \

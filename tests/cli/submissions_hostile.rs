@@ -236,12 +236,12 @@ fn sizes() -> Vec<Refused> {
         ("padding", unpadded, "the padding after its contents is not zero"),
         ("nothing", vec![0; 1024], "there is no bot.toml"),
         ("garbage", vec![b'x'; 5000], "the archive is damaged"),
+        ("gzip", magic(b"\x1f\x8b\x08\0\0\0\0\0"), "the archive is damaged"),
         (
-            "gzip",
-            magic(b"\x1f\x8b\x08\0\0\0\0\0"),
-            "it is a gzip file, not a tar archive; `referee submit DIR` packs",
+            "zip",
+            magic(b"PK\x03\x04"),
+            "the zip file is cut off: its directory is missing; `referee submit DIR` packs",
         ),
-        ("zip", magic(b"PK\x03\x04"), "it is a zip file, not a tar archive; `referee submit DIR` packs"),
         (
             "GNU tar",
             archive([Block(gnu)]),

@@ -1,14 +1,15 @@
 //! The archive of a bot's directory.
 
 use std::ffi::OsStr;
-use std::io::Write;
+use std::fs;
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern, PatternError};
 use referee_game::Chain;
-use referee_workers::archive::{ArchiveError, ArchiveLimits, PackedArchive, pack_selected};
+use referee_workers::archive::{ArchiveError, ArchiveLimits, PackedArchive, pack_selected, unpack_foreign};
 
-use super::{BOT_FILE, BotFile, BotFileError};
+use super::{BOT_FILE, BotFile, BotFileError, TrialError};
 
 /// Directories that are left out unless `files` names them: results of builds, and installed packages.
 const LEFT_OUT: [&str; 3] = ["target", "node_modules", PYTHON_CACHE];
@@ -95,6 +96,40 @@ pub fn pack_bot(directory: &Path, limits: ArchiveLimits, out: impl Write) -> Res
     }
     left_out.sort();
     Ok(PackedBot { file, archive, left_out })
+}
+
+/// Writes the archive of the bot in a zip file or a tar.gz, which is unpacked into this empty directory; `None` for other
+/// archives.
+///
+/// # Errors
+/// If the archive or the bot is refused; I/O errors.
+pub(super) fn repack(
+    archive: impl Read + Seek,
+    directory: &Path,
+    limits: ArchiveLimits,
+    out: impl Write,
+) -> Result<Option<PackedBot>, TrialError> {
+    if !unpack_foreign(archive, directory, limits)? {
+        return Ok(None);
+    }
+    let has_bot = |folder: &Path| folder.join(BOT_FILE).symlink_metadata().is_ok_and(|of| of.is_file());
+    let mut root = directory.to_owned();
+    if !has_bot(&root) {
+        let mut within = fs::read_dir(&root)?.collect::<io::Result<Vec<_>>>()?;
+        match (within.pop(), within.is_empty()) {
+            (Some(only), true) if only.file_type()?.is_dir() && has_bot(&only.path()) => root = only.path(),
+            _ => {
+                let why = "it has no bot.toml, neither at its top nor in its only directory";
+                return Err(ArchiveError::Invalid(why.to_owned()).into());
+            }
+        }
+    }
+    match pack_bot(&root, limits, out) {
+        Ok(packed) => Ok(Some(packed)),
+        Err(PackError::Archive(ArchiveError::Io(error))) => Err(error.into()),
+        Err(PackError::BotFile(error)) => Err(error.into()),
+        Err(error) => Err(ArchiveError::Invalid(Chain(&error).to_string()).into()),
+    }
 }
 
 /// The entries of `files`.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -18,10 +18,11 @@ use referee_workers::trial::BuiltArchive;
 use tokio::time::{Instant, sleep};
 
 use super::on_workers::{WorkerRefusal, WorkerVerdict};
+use super::pack::repack;
 use super::trial::{UNPACK_TIME, read_in_time};
 use super::{
-    BotFile, Build, BuildFailure, BuildWorkers, CheckedLadder, SharedTerms, SubmissionLog, TrialError, Unfit,
-    build, check_all, open_archive,
+    BotFile, Build, BuildFailure, BuildWorkers, CheckedLadder, PackedBot, SharedTerms, SubmissionLog,
+    TrialError, Unfit, build, check_all, open_archive,
 };
 
 /// After so many attempts that ended with the server, or with an error of the machine, a submission fails.
@@ -30,6 +31,8 @@ const MOST_ATTEMPTS: u32 = 5;
 const TIDY_INTERVAL: Duration = Duration::from_secs(60 * 60);
 /// How often the queue is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// How many files that are left out are named.
+const MOST_NAMED: usize = 10;
 /// How long a submission rests after an error of the machine, and the whole queue while the disk is full.
 const REST: Duration = Duration::from_secs(10);
 
@@ -250,6 +253,9 @@ impl SubmissionQueue {
         };
         let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Lost)?;
         let terms = self.terms.get();
+        let repacked = self.repack(id, &archive, &work, log).await?;
+        let is_repacked = repacked.is_some();
+        let (path, archive, digest) = repacked.unwrap_or_else(|| (self.files.archive(id), archive, digest));
         let file = open_archive(&archive, &digest, &source, terms.archive).await?;
         let place = WorkPlace { id, archive: &archive, digest, source: &source, bot: &bot };
         let BotFile { name, command, language, .. } = &file;
@@ -265,7 +271,6 @@ impl SubmissionQueue {
                 self.check(&file, &bot, log).await?
             }
             BuildPlace::Workers(workers) => {
-                let path = self.files.archive(id);
                 let tried = workers.try_out(&path, digest, &terms, &self.ladders, log).await?;
                 let (ladders, built) = match tried {
                     WorkerVerdict::Passed(ladders, built) => (ladders, built),
@@ -282,12 +287,45 @@ impl SubmissionQueue {
         let place = self.files.bot(id);
         SubmissionFiles::remove(&place)?;
         fs::rename(&bot, &place)?;
+        if is_repacked && file.build.is_none() {
+            // It says how much space the files need.
+            fs::rename(&path, self.files.built(id))?;
+        }
         SubmissionFiles::remove(&work)?;
         if !is_approved {
             log.line("it has passed, and waits for the approval of the organiser");
         }
         self.league.pass_submission(id, &ladders, is_approved, &log.text(), now())?;
         if is_approved { self.install(next) } else { Ok(()) }
+    }
+
+    /// Packs a zip file or a tar.gz in the form of archives; `None` for what has that form. Returns the path, the file and its id.
+    async fn repack(
+        &self,
+        id: u32,
+        archive: &File,
+        work: &Path,
+        log: &mut SubmissionLog,
+    ) -> Result<Option<(PathBuf, File, ArchiveId)>, SubmissionRefusal> {
+        let (path, foreign, limits) = (work.join("packed"), work.join("foreign"), self.terms.get().archive);
+        fs::create_dir(&foreign)?;
+        let out = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        let (to, place) = (out.try_clone()?, foreign.clone());
+        let packing = read_in_time(archive, UNPACK_TIME, move |archive| {
+            repack(archive, &place, limits, BufWriter::new(to))
+        });
+        let packed = packing.await??;
+        SubmissionFiles::remove(&foreign)?;
+        let Some(PackedBot { archive, left_out, .. }) = packed else { return Ok(None) };
+        tracing::debug!("submission {id}: packed anew");
+        let named = left_out.iter().take(MOST_NAMED).map(|path| path.to_string_lossy());
+        let named = named.collect::<Vec<_>>().join(", ");
+        if !named.is_empty() {
+            log.line(format_args!(
+                "left out, such as: {named}; `files` in bot.toml names what the bot needs of them"
+            ));
+        }
+        Ok(Some((path, out, archive.id)))
     }
 
     /// Checks that there is space for the bot, beside the archives that are there.

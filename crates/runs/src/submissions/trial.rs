@@ -20,7 +20,7 @@ pub enum TrialError {
     /// Its archive is refused.
     #[error(
         "the archive is refused: {}; `referee submit DIR` packs and sends a directory with `bot.toml` at its top, and `referee \
-         submit --save FILE DIR` writes the archive", Chain(.0)
+         submit --save FILE DIR` writes the archive; a zip file or a tar.gz of the directory is taken, too", Chain(.0)
     )]
     Archive(ArchiveError),
     #[error("the archive is not unpacked within {}, the limit", humantime::format_duration(*.0))]

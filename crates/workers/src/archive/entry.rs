@@ -181,7 +181,7 @@ const FORMATS: [(&[u8], &str); 8] = [
 ];
 
 /// Describes the type of an entry that is not allowed.
-fn describe(kind: EntryType) -> &'static str {
+pub(super) fn describe(kind: EntryType) -> &'static str {
     match kind {
         EntryType::Link => "a hard link",
         EntryType::Char | EntryType::Block => "a device",

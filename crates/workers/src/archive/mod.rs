@@ -3,11 +3,12 @@
 //! An archive is a tar file in one form: ustar headers, entries sorted by path, only regular files and symbolic links
 //! between them, modes 0644 and 0755, owner and time 0. The same files therefore give the same archive on every machine,
 //! and its SHA-256 ([`ArchiveId`]) names them. [`pack_selected`] and [`pack_files`] write archives; [`unpack`] accepts
-//! nothing else, and writes no file before it has checked the whole archive. [`Cache`] keeps archives on a worker.
+//! nothing else, and writes no file before it has checked the whole archive. [`unpack_foreign`] takes what other programs write. [`Cache`] keeps archives on a worker.
 
 mod cache;
 mod entry;
 mod error;
+mod foreign;
 mod id;
 mod pack;
 #[cfg(test)]
@@ -17,6 +18,7 @@ mod unpack;
 
 pub use cache::{Cache, NoHome, Unpacked};
 pub use error::ArchiveError;
+pub use foreign::unpack_foreign;
 pub use id::{ArchiveId, NotArchiveId};
 pub use pack::{PackedArchive, pack_files, pack_folder, pack_selected};
 pub use unpack::{check, unpack, unpack_stream};

@@ -514,3 +514,160 @@ fn a_seed_of_the_fuzz_target_is_a_valid_archive() {
     unpack(Cursor::new(&seed), &id_of(&seed), folder.path(), ArchiveLimits::BOT).unwrap();
     assert_eq!(packed(folder.path()).1, seed);
 }
+
+const SMALL: ArchiveLimits = ArchiveLimits { bytes: 1 << 20, entries: 50 };
+
+/// A zip file with these files, as Unix writes it.
+fn zipped(files: &[(&str, u32, &[u8])]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, mode, contents) in files {
+        let options = zip::write::SimpleFileOptions::default().unix_permissions(*mode);
+        match mode & 0o170_000 {
+            0o120_000 => zip.add_symlink(*name, std::str::from_utf8(contents).unwrap(), options).unwrap(),
+            _ => {
+                zip.start_file(*name, options).unwrap();
+                io::Write::write_all(&mut zip, contents).unwrap();
+            }
+        }
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// A tar.gz of these headers, each with so many zeros.
+fn gzipped(entries: &[(&str, EntryType, u64, &str)]) -> Vec<u8> {
+    let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut tar = tar::Builder::new(gzip);
+    for (name, kind, size, target) in entries {
+        let mut header = Header::new_gnu();
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(*kind);
+        header.set_size(*size);
+        header.set_mode(0o777);
+        header.set_link_name_literal(target).unwrap();
+        header.set_cksum();
+        tar.append(&header, io::repeat(0).take(*size)).unwrap();
+    }
+    tar.into_inner().unwrap().finish().unwrap()
+}
+
+fn replaced(mut bytes: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    let places: Vec<usize> =
+        (0..=bytes.len() - from.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
+    assert!(!places.is_empty());
+    places.into_iter().for_each(|at| bytes[at..at + to.len()].copy_from_slice(to));
+    bytes
+}
+
+fn unpacked_foreign(archive: &[u8]) -> Result<TempDir, String> {
+    let folder = tempdir().unwrap();
+    match unpack_foreign(Cursor::new(archive), folder.path(), SMALL) {
+        Ok(true) => Ok(folder),
+        Ok(false) => Err("not foreign".to_owned()),
+        Err(error) => Err(Chain(&error).to_string()),
+    }
+}
+
+#[test]
+fn zip_files_and_compressed_tar_archives_are_unpacked_without_what_systems_add() {
+    let zip = zipped(&[
+        ("bot/bot.toml", 0o644, b"name"),
+        ("bot/run", 0o755, b"x"),
+        ("bot/script", 0o644, b"#!/bin/sh\n"),
+        ("bot/link", 0o120_777, b"run"),
+        ("bot/.DS_Store", 0o644, b"x"),
+        ("bot/._run", 0o644, b"x"),
+        ("__MACOSX/bot/._run", 0o644, b"x"),
+        ("bot/.git/HEAD", 0o644, b"x"),
+    ]);
+    let folder = unpacked_foreign(&zip).unwrap();
+    let bot = folder.path().join("bot");
+    let mode = |name: &str| bot.join(name).symlink_metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!([mode("bot.toml"), mode("run"), mode("script")], [0o644, 0o755, 0o755]);
+    assert_eq!(fs::read_link(bot.join("link")).unwrap(), Path::new("run"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(&bot).unwrap().count(), 4);
+    let tar = gzipped(&[
+        ("./", EntryType::Directory, 0, ""),
+        ("./bot.toml", EntryType::Regular, 3, ""),
+        ("./lib/x", EntryType::Regular, 70_000, ""),
+        ("./link", EntryType::Symlink, 0, "./lib/x"),
+        ("./._link", EntryType::Regular, 3, ""),
+    ]);
+    let folder = unpacked_foreign(&tar).unwrap();
+    assert_eq!(folder.path().join("link").metadata().unwrap().len(), 70_000);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    assert_eq!(unpacked_foreign(&packed(&bot).1).unwrap_err(), "not foreign");
+}
+
+#[test]
+fn hostile_zip_files_and_compressed_tar_archives_are_refused() {
+    let file = |name: &str| zipped(&[(name, 0o644, b"x")]);
+    let twice = replaced(zipped(&[("aa", 0o644, b"x"), ("ab", 0o644, b"y")]), b"ab", b"aa");
+    let zeros = vec![0; 2 << 20];
+    let lies = replaced(zipped(&[("a", 0o644, &zeros)]), &(2_u32 << 20).to_le_bytes(), &9_u32.to_le_bytes());
+    let many: Vec<String> = (0..60).map(|at| at.to_string()).collect();
+    let many: Vec<(&str, u32, &[u8])> = many.iter().map(|name| (&**name, 0o644, &b""[..])).collect();
+    let deep = "d/".repeat(60) + "x";
+    let mut encrypted = file("a");
+    encrypted[6] |= 1;
+    let central = (0..).find(|&at| encrypted[at..].starts_with(b"PK\x01\x02")).unwrap();
+    encrypted[central + 8] |= 1;
+    let of_type = |kind| gzipped(&[("a", kind, 0, "b")]);
+    let whole = file("a");
+    let mut wrong = Vec::new();
+    for (archive, says) in [
+        (file("../x"), "`../x`: the path contains `..`"),
+        (file("a/../../x"), "the path contains `..`"),
+        (file("/x"), "`/x`: the path is absolute"),
+        (file("C:/x"), "`C:/x`: the path is absolute"),
+        (replaced(file("a/b"), b"a/b", b"a\\b"), "the path contains a backslash"),
+        (replaced(file("a.b"), b"a.b", b"a\nb"), "the path contains a control character"),
+        (file(&"x".repeat(300)), "the path is too long"),
+        (twice, "has a name twice"),
+        (zipped(&[("a", 0o644, b"x"), ("a/b", 0o644, b"x")]), "a part of its path is a file"),
+        (encrypted, "`a`: it is encrypted"),
+        (zipped(&[("a", 0o644, &zeros)]), "with it the files have 2097152 bytes; 1048576 are allowed"),
+        (lies, "the archive is damaged"),
+        (zipped(&many), "the archive has more than 50 files, links and directories"),
+        (file(&deep), "the archive has more than 50 files, links and directories"),
+        (zipped(&[("a", 0o120_777, b"/etc/passwd")]), "it links to the absolute path `/etc/passwd`"),
+        (whole[..whole.len() - 22].to_vec(), "the zip file is cut off"),
+        (replaced(whole, b"PK\x01\x02", b"PK\x06\x07"), "for more than 65,535 files"),
+        (gzipped(&[("../x", EntryType::Regular, 1, "")]), "the path contains `..`"),
+        (gzipped(&[("/x", EntryType::Regular, 1, "")]), "the path is absolute"),
+        (gzipped(&[("a", EntryType::Regular, 2 << 20, "")]), "1048576 are allowed"),
+        (
+            gzipped(&[("a", EntryType::Regular, 1, ""), ("a", EntryType::Regular, 1, "")]),
+            "the archive has it twice",
+        ),
+        (
+            gzipped(&[("a", EntryType::Symlink, 0, "b"), ("a/b", EntryType::Regular, 1, "")]),
+            "the archive has it twice",
+        ),
+        (gzipped(&[("a", EntryType::GNULongName, 1 << 20, "")]), "its name or attributes have 1048576 bytes"),
+        (gzipped(&[("a", EntryType::XHeader, 1 << 20, "")]), "its name or attributes have 1048576 bytes"),
+        (of_type(EntryType::Link), "it is a hard link"),
+        (of_type(EntryType::Fifo), "it is a FIFO"),
+        (of_type(EntryType::Char), "it is a device"),
+        (of_type(EntryType::GNUSparse), "it is a sparse file"),
+        (b"\x1f\x8b\x08\0\0\0\0\0".to_vec(), "the archive is damaged"),
+        (b"PK\x03\x04".to_vec(), "the zip file is cut off"),
+    ] {
+        let said = unpacked_foreign(&archive).map_or_else(|said| said, |_| "it was unpacked".to_owned());
+        wrong.extend((!said.contains(says)).then(|| format!("{says}: {said}")));
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_foreign_archive_never_panics(at in 0_usize..600, byte: u8, is_zip: bool) {
+        let mut archive = match is_zip {
+            true => zipped(&[("a/b", 0o755, b"some text"), ("link", 0o120_777, b"a/b")]),
+            false => gzipped(&[("a/b", EntryType::Regular, 9, ""), ("link", EntryType::Symlink, 0, "a/b")]),
+        };
+        let at = 2 + at % (archive.len() - 2);
+        archive[at] = byte;
+        let _ = unpacked_foreign(&archive);
+    }
+}
