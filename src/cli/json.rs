@@ -76,9 +76,9 @@ use crate::workers::trial::TrialVerdict;
 #[cfg(feature = "http")]
 pub(super) use league::{
     AbsentFinalist, AddedBot, FinalsLine, FinalsPlace, InvitationLine, LadderListening, LadderOwner,
-    LadderStanding, LadderStandings, LadderWatching, LadderWorkers, LeagueAuditLine, LeagueAuditSummary,
-    LeagueBackup, LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeagueOwnerLine, LeaguePlayerSeen, OwnersAt,
-    SeasonLine, SubmissionLine, SubmitLine,
+    LadderStanding, LadderStandings, LadderWatching, LadderWorkers, LastFault, LeagueAuditLine,
+    LeagueAuditSummary, LeagueBackup, LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeagueOwnerLine,
+    LeaguePlayerSeen, OwnersAt, SeasonLine, SubmissionLine, SubmitLine,
 };
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,

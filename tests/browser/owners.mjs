@@ -27,7 +27,7 @@ function connect(name, token) {
 }
 
 try {
-  const page = await open(browser, (what) => { if (!what.includes("401")) complaints.push(what); }, (url) => loaded.push(url));
+  const page = await open(browser, (what) => { if (!/\b40[01]\b/.test(what)) complaints.push(what); }, (url) => loaded.push(url));
   // Without an invitation there is nothing to fill in but a token.
   await page.goto(address);
   await page.waitForSelector("#outside:not([hidden])");
@@ -94,6 +94,14 @@ try {
   await page.waitForSelector("#told p:text('It is played as soon as all are free.')");
   await page.click("#bots button:has-text('Pause')");
   await page.waitForSelector("#bots .tag:text-is('paused')");
+  await page.click("#bots summary");
+  await page.fill("#bots details input", "abacus ");
+  await page.click("#bots details button");
+  await page.waitForSelector("#told.bad p:text('to retire a bot, send its name')");
+  await page.click("#bots summary");
+  await page.fill("#bots details input", "abacus");
+  await page.click("#bots details button");
+  await page.waitForSelector("#bots .tag:text-is('retired')");
 
   await page.click("#token-form button");
   await page.waitForFunction((token) => {

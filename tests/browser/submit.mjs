@@ -41,6 +41,7 @@ try {
   await page.setInputFiles("#archive", { name: "x.tar", mimeType: "application/x-tar", buffer: Buffer.from("no archive") });
   await page.click("#submit-form button");
   await page.waitForSelector("#submissions b:text-is('submission 3')");
+  assert.equal(await page.isVisible("#submissions li:has(b:text-is('mouse@2')) a:text('Download')"), true);
 
   await page.click("#faults summary");
   await page.waitForSelector("#faults .log:has-text('standard error')");

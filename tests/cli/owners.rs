@@ -163,7 +163,7 @@ fn an_owner_signs_up_with_an_invitation_adds_a_bot_and_sees_its_matches() {
     assert_eq!(owners.call("POST", "owner/bots/abacus/pause", &token, &Value::Null).status, 204);
     assert_eq!(owners.get("owner", &token)["bots"][0]["paused"], true);
     assert_eq!(owners.call("POST", "owner/bots/abacus/resume", &token, &Value::Null).status, 204);
-    assert_eq!(owners.call("POST", "owner/bots/abacus/retire", &token, &Value::Null).status, 204);
+    assert_eq!(retire(&owners, "abacus", &token).status, 204);
     let farewell = guest.join().expect("it plays").pop().expect("a message");
     assert_eq!(farewell["reason"], "its token does not admit it any more");
     drain(server);
@@ -268,7 +268,7 @@ fn a_browser_signs_in_with_a_cookie_that_other_sites_cannot_use() {
         assert_eq!(add(name).status, 201, "{name}");
     }
     assert_eq!(add("six").status, 429);
-    assert_eq!(owners.call("POST", "owner/bots/one/retire", &token, &Value::Null).status, 204);
+    assert_eq!(retire(&owners, "one", &token).status, 204);
     let again = add("one");
     let why = "`one` takes part or took part: choose another name";
     assert_eq!((again.status, error(&again)), (409, why.to_owned()), "the organiser may have revoked it");
@@ -437,9 +437,9 @@ fn who_waits_for_approval_adds_no_bot_and_who_leaves_is_forgotten() {
     assert_eq!(error(&challenge(json!(["anchor"]))), "`bots`: a match of short has 2 bots");
     assert_eq!(error(&challenge(json!(["anchor", "nobody"]))), "there is no bot `nobody`");
     assert_eq!(owners.get("owner", &token)["limits"]["challenges_today"], 1);
-    for _ in 0..3 {
-        assert_eq!(challenge(json!(["abacus", "anchor"])).status, 201);
-    }
+    league.query("INSERT INTO log (at, user, action) SELECT at, user, action FROM log, (SELECT 1 UNION SELECT 2 UNION SELECT 3) \
+                  WHERE action LIKE 'challenge %'");
+    wait_until("it is played", || challenges(&league) == 0);
     assert_eq!(challenge(json!(["abacus", "anchor"])).status, 429);
     let is_challenge = |one: &Value| one["id"].as_str().is_some_and(|id| id.starts_with('c'));
     while !is_challenge(&server.receive_type("match")) {}
@@ -578,6 +578,11 @@ fn a_hangup_changes_pages_limits_and_who_may_sign_up() {
     ]);
 }
 
+/// Retires a bot.
+fn retire(owners: &Owners, name: &str, token: &str) -> Answer {
+    owners.call("POST", &format!("owner/bots/{name}/retire"), token, &json!({ "name": name }))
+}
+
 /// How many lines of challenges wait in the database.
 fn challenges(league: &League) -> u32 {
     league.query("SELECT count(*) FROM challenges").parse().expect("a number")
@@ -667,7 +672,7 @@ fn the_organiser_adopts_no_bot_of_an_owner_without_saying_so() {
     let is_eves = "`alice` is a bot of the owner `eve`, who has signed up";
     league.run(&["add", "alice"]).with_code(2).says(&[is_eves, "say --owner 'eve'"]);
     league.run(&["add", "alice", "--owner", "Alice"]).with_code(2).says(&[is_eves]);
-    assert_eq!(owners.call("POST", "owner/bots/alice/retire", &eve, &Value::Null).status, 204);
+    assert_eq!(retire(&owners, "alice", &eve).status, 204);
     league.run(&["add", "alice"]).with_code(2).says(&[is_eves]);
     // A new bot with the id of an owner as its name would be hers.
     league.run(&["add", "eve"]).with_code(2).says(&["`eve` is an owner who has signed up"]);
@@ -742,13 +747,78 @@ fn challenges_end_with_the_bots_that_they_name_and_with_time() {
     assert_eq!(error(&ask(["first", "one@7"])).split(':').next(), Some("`one@7` does not play on short"));
     assert_eq!(error(&ask(["one", "two"])), "one of them is yours");
     assert_eq!(challenges(&league), 2);
-    assert_eq!(owners.call("POST", "owner/bots/first/retire", &ada, &Value::Null).status, 204);
+    let again = ask(["two", "second"]);
+    let why = "a challenge between them waits, or is played, already";
+    assert_eq!((again.status, error(&again)), (409, why.to_owned()));
+    league.run(&["pause", "two"]).done();
+    assert_eq!(error(&ask(["first", "two"])), "`two` is paused");
+    league.run(&["resume", "two"]).done();
+    // One is taken back, and not played when its bots are there.
+    let waiting = owners.get("owner", &ada)["ladders"][0]["challenges"].clone();
+    assert_eq!([&waiting[1]["players"], &waiting[1]["own"]], [&json!(["second", "two"]), &json!(true)]);
+    let taken = owners.call("DELETE", &format!("owner/challenges/{}", waiting[1]["id"]), &ada, &Value::Null);
+    assert_eq!((taken.status, challenges(&league)), (204, 1));
+    assert_eq!(owners.call("DELETE", "owner/challenges/99", &ada, &Value::Null).status, 404);
+    assert_eq!(ask(["second", "two"]).status, 201);
+    let unsure = owners.call("POST", "owner/bots/first/retire", &ada, &json!({ "name": "second" }));
+    assert_eq!(error(&unsure), "`name`: to retire a bot, send its name");
+    assert_eq!(retire(&owners, "first", &ada).status, 204);
     wait_until("the challenge of the bot that retires goes", || challenges(&league) == 1);
     league.query("UPDATE challenges SET asked_at = '2020-01-01T00:00:00Z'");
     drain(server);
     let mut server = league.serve();
     receive_matches(&mut server, 1);
     wait_until("an old one expires", || challenges(&league) == 0);
+    drain(server);
+}
+
+#[test]
+fn an_owner_is_told_of_bots_that_are_away_or_fail() {
+    let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[("one", "")]);
+    let (server, owners, address) = listening(&league);
+    let ada = owners.join("ada", None);
+    for name in ["crab", "eel"] {
+        assert_eq!(owners.call("POST", "owner/bots", &ada, &json!({ "name": name })).status, 201);
+    }
+    let kinds = || -> Vec<(String, String)> {
+        let notices = owners.get("owner", &ada)["notices"].clone();
+        let text = |one: &Value, key: &str| one[key].as_str().expect("text").to_owned();
+        let all = notices.as_array().expect("notices").iter();
+        all.map(|one| (text(one, "bot"), text(one, "kind"))).collect()
+    };
+    assert_eq!(kinds(), []);
+    // Neither was there since yesterday; one of them comes, and breaks the rules.
+    league.query("UPDATE bots SET added_at = '2026-01-01T00:00:00Z'");
+    let told = |bot: &str, kind: &str| (bot.to_owned(), kind.to_owned());
+    assert_eq!(kinds(), [told("crab", "offline"), told("eel", "offline")]);
+    let guest = Guest::saying(address, &hello("crab", None, &ada));
+    wait_until("it is there", || kinds() == [told("eel", "offline")]);
+    let online = |bot: &str| {
+        let listed = league.run(&["list", "--json"]).done().all("bot");
+        listed.iter().find(|one| one["name"] == bot).expect("it is listed")["online"].clone()
+    };
+    wait_until("the command knows", || [online("crab"), online("eel"), online("one")] == [true, false, true]);
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1001 UNION SELECT i + 1 FROM n WHERE i < 1010) INSERT INTO";
+    league.query(&format!(
+        "{numbers} matches (ladder, number, players, faults, ended_by, reason, is_challenge, is_rated, decisions, duration_us, \
+         ended_at, season) SELECT 'short', i, '[\"crab\",\"one\"]', '[{{\"illegal_move\":1}},{{}}]', 'rules', 'x', 0, 0, 1, 1, \
+         strftime('%Y-%m-%dT%H:%M:%SZ'), 1 FROM n"
+    ));
+    league.query(&format!("{numbers} seats SELECT 'short', 'crab', i, 0, 'crab', 1 FROM n"));
+    assert_eq!(kinds(), [told("crab", "failing"), told("eel", "offline")]);
+    assert_eq!(retire(&owners, "eel", &ada).status, 204);
+    league.run(&["rule", "disqualify", "crab", "--reason", "it cheats"]).done();
+    assert_eq!(kinds(), []);
+    let ended = |at: usize| owners.get("owner", &ada)["bots"][at]["ended"].clone();
+    assert_eq!([ended(0), ended(1)], ["disqualified", "retired"]);
+    let listed = league.run(&["list"]).done().stdout;
+    let line = |bot: &str| listed.lines().find(|line| line.contains(bot)).expect("it is listed").to_owned();
+    assert!(
+        line("crab").contains("disqualified") && line("crab").contains("illegal_move in m1010"),
+        "{listed}"
+    );
+    assert!(line("eel").contains("retired") && line("one").contains("yes"), "{listed}");
+    drop(guest);
     drain(server);
 }
 

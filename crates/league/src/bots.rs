@@ -7,12 +7,12 @@ use std::time::SystemTime;
 use referee_game::name;
 use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::acts::{ActError, Refusal};
 use super::{League, failed, utc};
 use referee_game::json;
-use referee_store::{StoreError, parsed_column};
+use referee_store::{StoreError, parsed_column, stored_words};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeagueBot {
@@ -50,6 +50,24 @@ pub struct LeagueBot {
     #[serde(skip)]
     pub version: Option<u32>,
 }
+
+/// Why a bot takes part no longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BotEnd {
+    /// By its owner, who may have left.
+    Retired,
+    /// By the organiser.
+    Revoked,
+    /// By a ruling that is in force.
+    Disqualified,
+}
+
+stored_words!(BotEnd {
+    Retired => "retired",
+    Revoked => "revoked",
+    Disqualified => "disqualified",
+});
 
 /// What the organiser should know of the name of a program in the file of a league.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -140,6 +158,21 @@ impl League {
     /// Errors of the database.
     pub fn bots_of(&self, owner: &str) -> Result<Vec<LeagueBot>, StoreError> {
         read_bots_that(&self.db, "WHERE owner = ?1", [owner]).map_err(failed)
+    }
+
+    /// Why bots, or those of an owner, take part no longer, by name.
+    ///
+    /// # Errors
+    /// Errors of the database.
+    pub fn ended_bots(&self, owner: Option<&str>) -> Result<BTreeMap<String, BotEnd>, StoreError> {
+        let sql = "SELECT name, CASE WHEN EXISTS (SELECT 1 FROM rulings AS r WHERE r.act = 'disqualify' AND r.name = b.name AND \
+                   r.matches = '[]' AND r.undone_at IS NULL) THEN 'disqualified' WHEN EXISTS (SELECT 1 FROM log WHERE \
+                   at = b.revoked_at AND action = 'retire ' || b.name) OR EXISTS (SELECT 1 FROM owners WHERE id = b.owner AND \
+                   left_at = b.revoked_at) THEN 'retired' ELSE 'revoked' END FROM bots AS b \
+                   WHERE revoked_at IS NOT NULL AND (?1 IS NULL OR owner = ?1)";
+        let mut query = self.db.prepare_cached(sql).map_err(failed)?;
+        let rows = query.query_map([owner], |row| Ok((row.get(0)?, row.get(1)?)));
+        rows.and_then(Iterator::collect).map_err(failed)
     }
 
     /// The names of the bots of an owner that take part, and of its submissions that are not decided.

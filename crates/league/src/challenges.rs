@@ -1,9 +1,11 @@
 //! Matches that were asked for.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, params};
+use serde::Serialize;
 
 use super::acts::{ActError, Refusal};
 use super::{League, failed, utc};
@@ -11,16 +13,17 @@ use referee_game::json;
 use referee_store::{StoreError, parsed_column};
 
 /// How long a challenge waits for its players.
-const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A match that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Challenge {
     /// Its number in the database.
     pub id: i64,
     /// The names of the players, in no order of seats.
     pub players: Vec<String>,
     /// The id of the owner who asked; `None`: the organiser.
+    #[serde(skip)]
     pub asked_by: Option<String>,
     /// In UTC.
     pub asked_at: String,
@@ -34,14 +37,14 @@ impl Challenge {
 }
 
 impl League {
-    /// The matches that were asked for on a ladder after the one with this number and have not ended, in order.
+    /// The matches that were asked for on a ladder and have not ended, in order.
     ///
     /// # Errors
     /// Errors of the database.
-    pub fn challenges_after(&self, ladder: &str, last: i64) -> Result<Vec<Challenge>, StoreError> {
-        let sql = "SELECT * FROM challenges WHERE id > ?2 AND ladder = ?1 ORDER BY id";
+    pub fn challenges(&self, ladder: &str) -> Result<Vec<Challenge>, StoreError> {
+        let sql = "SELECT * FROM challenges WHERE ladder = ?1 ORDER BY id";
         let mut query = self.db.prepare_cached(sql).map_err(failed)?;
-        let rows = query.query_map(params![ladder, last], |row| {
+        let rows = query.query_map([ladder], |row| {
             Ok(Challenge {
                 id: row.get("id")?,
                 players: parsed_column(row, "players")?,
@@ -108,6 +111,36 @@ pub(super) fn check_players(
         owners.push(owner);
     }
     Ok(owners)
+}
+
+/// Checks that no challenge between these players waits, and that none of their bots is paused.
+pub(super) fn check_new(db: &Connection, ladder: &str, players: &[String]) -> Result<(), ActError> {
+    let names = |players: &[String]| -> BTreeSet<String> {
+        players.iter().map(|player| Name::parse(player).to_string()).collect()
+    };
+    let asked = names(players);
+    for name in &asked {
+        let bot = Name::parse(name).bot;
+        let sql = "SELECT 1 FROM bots WHERE name = ?1 AND is_paused > 0";
+        if db.query_row(sql, [&bot], |_| Ok(())).optional()?.is_some() {
+            return Err(Refusal::Conflict.because(format_args!("`{bot}` is paused")));
+        }
+    }
+    let mut query = db.prepare_cached("SELECT players FROM challenges WHERE ladder = ?1")?;
+    for waiting in query.query_map([ladder], |row| parsed_column::<Vec<String>>(row, "players"))? {
+        if names(&waiting?) == asked {
+            return Err(Refusal::Conflict.because("a challenge between them waits, or is played, already"));
+        }
+    }
+    Ok(())
+}
+
+/// Takes back a challenge of an owner. Returns the action for the log.
+pub(super) fn take_back(db: &Connection, id: i64, owner: &str) -> Result<String, ActError> {
+    if db.execute("DELETE FROM challenges WHERE id = ?1 AND asked_by = ?2", params![id, owner])? == 0 {
+        return Err(Refusal::NotFound.because(format_args!("no challenge {id} of yours waits")));
+    }
+    Ok(format!("take back challenge {id}"))
 }
 
 /// Adds a challenge, whose players can meet. Returns the action for the log.
@@ -211,13 +244,13 @@ mod tests {
         assert_eq!(ask(["ben-1", "mouse"]), Err("one of them is yours".to_owned()));
         assert_eq!([ask(["ada-1", "ben-1"]), ask(["ada-2", "ben-1"])], [Ok(()), Ok(())]);
         assert!(ask(["ada-1", "mouse"]).unwrap_err().starts_with("2 challenges a day are allowed"));
-        let asked = league.challenges_after("short", 0).unwrap();
+        let asked = league.challenges("short").unwrap();
         assert_eq!(asked.iter().map(|one| one.asked_by.as_deref()).collect::<Vec<_>>(), [Some("ada"); 2]);
         // A number is never used again, so that readers of later ones miss none.
         league.remove_challenges(asked.iter().map(|one| one.id)).unwrap();
         let players = ["ada-1", "ben-1"].map(str::to_owned);
         let challenge = OrganiserAct::Challenge { ladder: "short", players: &players };
         league.act("root", challenge, NOW).unwrap();
-        assert_eq!(league.challenges_after("short", asked[1].id).unwrap().len(), 1);
+        assert!(league.challenges("short").unwrap()[0].id > asked[1].id);
     }
 }

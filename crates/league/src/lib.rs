@@ -33,7 +33,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use acts::{ActError, LadderMatches, LeaguePart, OrganiserAct, OwnerAct, OwnerCredential, Refusal};
 
-pub use bots::{BotDisplayNames, LeagueBot, NewBot, ProgramName};
+pub use bots::{BotDisplayNames, BotEnd, LeagueBot, NewBot, ProgramName};
 pub use challenges::Challenge;
 pub use error::{LadderError, NotCounted};
 pub use finals::FinalsLink;

@@ -26,6 +26,8 @@ pub struct LadderSnapshot {
     pub fit: Arc<Anchored>,
     /// The players that are there now: connected, or programs.
     pub online: BTreeSet<String>,
+    /// Since when others are not there, in UTC, if they have been there.
+    pub away: BTreeMap<String, String>,
     /// The players that are not paired now.
     pub states: BTreeMap<String, PlayerState>,
     /// Display names of players by name; the version of a player follows.

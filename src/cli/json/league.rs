@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::json::WorkersStatus;
 use crate::league::{
-    Invitation, LadderRow, LeagueBot, LeagueChange, LeagueMatch, LeagueOwner, Season, Submission,
+    BotEnd, Invitation, LadderRow, LeagueBot, LeagueChange, LeagueMatch, LeagueOwner, Season, Submission,
 };
 use crate::runs::league::Finalist;
 use crate::stats::rating::Rating;
@@ -110,8 +110,26 @@ pub(in crate::cli) struct LeagueBotLine<'a> {
     pub(in crate::cli) bot: &'a LeagueBot,
     /// `connects` or `program`.
     pub(in crate::cli) kind: &'a str,
+    /// Whether a server runs and it is connected, or a program.
+    pub(in crate::cli) online: bool,
+    /// Why it takes part no longer.
+    pub(in crate::cli) ended: Option<BotEnd>,
+    /// Its last match with a fault of it.
+    pub(in crate::cli) last_fault: Option<LastFault>,
     /// Its versions with matches, by ladder.
     pub(in crate::cli) players: Vec<LeaguePlayerSeen>,
+}
+
+/// The last fault of a bot.
+#[derive(Serialize)]
+pub(in crate::cli) struct LastFault {
+    pub(in crate::cli) ladder: String,
+    /// The id of the match.
+    pub(in crate::cli) id: String,
+    /// The code of the fault.
+    pub(in crate::cli) fault: &'static str,
+    /// When the match ended, in UTC.
+    pub(in crate::cli) ended_at: String,
 }
 
 /// A change of a league.

@@ -8,19 +8,19 @@ use clap::Args as ClapArgs;
 use sha2::{Digest, Sha256};
 
 use crate::bot::Command;
-use crate::cli::json::{AddedBot, LeagueBotLine, LeaguePlayerSeen};
+use crate::cli::json::{AddedBot, LastFault, LeagueBotLine, LeaguePlayerSeen};
 use crate::cli::league::log;
-use crate::cli::league::which::{LeagueSelector, find_ladder};
+use crate::cli::league::which::{LeagueSelector, find_ladder, is_played};
 use crate::cli::options::random_seed;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::game::name::check_name;
-use crate::league::{LeaguePart, LeaguePlayer, NewBot, OrganiserAct};
+use crate::league::{League, LeaguePart, LeaguePlayer, MatchFilter, NewBot, OrganiserAct};
 use crate::report::table;
 use crate::runs::league::LadderMemory;
-use crate::runs::league::config::LadderConfig;
+use crate::runs::league::config::{LadderConfig, LeagueConfig};
 use crate::stats::ladder::Name;
-use crate::store::now;
+use crate::store::{StoreError, now};
 
 /// Admit a bot that connects, and print its token; or add a program that the server starts
 ///
@@ -202,11 +202,15 @@ pub(super) struct ListArgs {
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let (config, league) = args.which.open()?;
     let bots = league.bots().map_err(Failure::cannot_run)?;
+    let ended = league.ended_bots(None).map_err(Failure::cannot_run)?;
+    let is_played = is_played(&config)?;
+    let mut here = BTreeSet::new();
     let mut played = Vec::new();
     for ladder in &config.ladders {
         let players = league.players(&ladder.name).map_err(Failure::cannot_run)?;
         let memory = LadderMemory::read(&league, &ladder.name).map_err(Failure::cannot_run)?;
         let states = memory.states(now());
+        here.extend(memory.here.into_iter().filter(|_| is_played).map(|player| Name::parse(&player).bot));
         let state = |player: &LeaguePlayer| states.get(&player.name).map(ToString::to_string);
         played.extend(players.into_iter().map(|player| (ladder.name.clone(), state(&player), player)));
     }
@@ -234,13 +238,15 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             })
             .collect();
         let kind = if bot.command.is_some() { "program" } else { "connects" };
-        let listed = LeagueBotLine { bot, kind, players };
+        let (online, ended) = (here.contains(&bot.name), ended.get(&bot.name).copied());
+        let last_fault = last_fault(&league, &config, &bot.name).map_err(Failure::cannot_run)?;
+        let listed = LeagueBotLine { bot, kind, online, ended, last_fault, players };
         if args.json {
             writeln!(out, "{}", json::text(&listed))?;
             continue;
         }
-        let state = match (bot.revoked_at.is_some(), &bot.refused, bot.is_paused, bot.anchor) {
-            (true, ..) => "revoked".to_owned(),
+        let state = match (ended, &bot.refused, bot.is_paused, bot.anchor) {
+            (Some(ended), ..) => ended.to_string(),
             (_, Some(why), ..) => format!("refused: {why}"),
             (_, _, true, _) => "paused".to_owned(),
             (.., Some(elo)) => format!("anchor at {elo}"),
@@ -258,12 +264,37 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             Some(display) => format!("{display} ({})", bot.name),
             None => bot.name.clone(),
         };
-        let cells = [&*name, &bot.owner, how, &state, last_seen];
+        let fault = listed.last_fault.as_ref().map(|last| format!("{} in {}", last.fault, last.id));
+        let online = if online { "yes" } else { "" };
+        let cells = [&*name, &bot.owner, how, online, &state, last_seen, fault.as_deref().unwrap_or("")];
         rows.push(cells.map(str::to_owned).to_vec());
     }
     if !args.json {
-        writeln!(out, "{}", table(&["bot", "owner", "how", "state", "last match"], rows, 0..0))?;
+        writeln!(
+            out,
+            "{}",
+            table(&["bot", "owner", "how", "online", "state", "last match", "last fault"], rows, 0..0)
+        )?;
     }
     out.flush()?;
     Ok(Exit::Done)
+}
+
+/// The last match on any ladder in which a bot made a fault.
+fn last_fault(league: &League, config: &LeagueConfig, bot: &str) -> Result<Option<LastFault>, StoreError> {
+    let players = [bot.to_owned()];
+    let filter = MatchFilter { players: Some(&players), is_faulted: true, ..MatchFilter::default() };
+    let mut last: Option<LastFault> = None;
+    for ladder in &config.ladders {
+        let found = league.last_matches(&ladder.name, filter, 1)?.pop();
+        let Some(row) = found.filter(|row| last.as_ref().is_none_or(|last| last.ended_at < row.ended_at))
+        else {
+            continue;
+        };
+        let own = row.players.iter().zip(&row.faults).filter(|(player, _)| Name::parse(player).bot == bot);
+        let fault = own.flat_map(|(_, faults)| faults.iter()).last().map_or("", |(code, _)| code.as_str());
+        let (ladder, id) = (ladder.name.clone(), row.id());
+        last = Some(LastFault { ladder, id, fault, ended_at: row.ended_at });
+    }
+    Ok(last)
 }

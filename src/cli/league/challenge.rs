@@ -14,7 +14,7 @@ use crate::runs::league::config::LadderGame;
 ///
 /// It is played as soon as all of them are free, and is not rated unless the file of the league says so
 /// (`rated_challenges`). Challenges take at most a tenth of the matches, in turns of those who ask, and count for no quota. One
-/// that is not played within 7 days is dropped.
+/// that is not played within a day is dropped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee league challenge alice bob

@@ -26,16 +26,23 @@ impl LeagueSelector {
         let config = LeagueConfig::read(&self.league)?;
         let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
         let mut league = League::open(&folder).map_err(Failure::cannot_run)?;
-        let mut is_played = false;
-        for ladder in &config.ladders {
-            let folder = ladder_folder(&folder, &ladder.name).map_err(Failure::cannot_run)?;
-            is_played |= Journal::is_open(&folder).map_err(Failure::cannot_run)?;
-        }
-        if !is_played {
+        if !is_played(&config)? {
             config.store_programs(&mut league, now())?;
         }
         Ok((config, league))
     }
+}
+
+/// Whether a server plays a league.
+pub(super) fn is_played(config: &LeagueConfig) -> Result<bool, Failure> {
+    let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
+    for ladder in &config.ladders {
+        let folder = ladder_folder(&folder, &ladder.name).map_err(Failure::cannot_run)?;
+        if Journal::is_open(&folder).map_err(Failure::cannot_run)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The ladder with this name; without a name the only one.

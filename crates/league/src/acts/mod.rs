@@ -15,7 +15,7 @@ pub use error::{ActError, Refusal};
 pub use ruling::LadderMatches;
 
 use super::bots::{LeagueBot, NewBot, admit, follow_bot, own_names, read_bots};
-use super::challenges::{check_players, insert_challenge};
+use super::challenges::{check_new, check_players, insert_challenge, take_back};
 use super::finals::{FinalsLink, finals_of};
 use super::log::{actions_of_day, note};
 use super::owners::{
@@ -23,7 +23,7 @@ use super::owners::{
     insert_owner, name_token, owner_by, remove_owner, revoke_named_token,
 };
 use super::seasons;
-use super::submissions::{approve, reject};
+use super::submissions::{approve, reject, withdraw};
 use super::{League, PAUSED, paused_ladder, utc};
 use referee_game::json;
 
@@ -77,6 +77,10 @@ pub enum OwnerAct<'a> {
         /// The maximum number of challenges of the owner a day.
         per_day: u32,
     },
+    /// Takes back the challenge with this number, for which the owner has asked.
+    TakeBackChallenge(i64),
+    /// Takes back the submission with this number, which does not play yet.
+    WithdrawSubmission(u32),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -285,12 +289,18 @@ impl OwnerAct<'_> {
                 if !owners.iter().any(|owner| owner == id) {
                     return Err(Refusal::Invalid.because("one of them is yours"));
                 }
+                check_new(db, ladder, players)?;
                 if actions_of_day(db, &user_of(id), "challenge", at)? >= per_day {
                     return Err(Refusal::TooMany.because(format_args!(
                         "{per_day} challenges a day are allowed, and you have made so many today"
                     )));
                 }
                 insert_challenge(db, ladder, players, Some(id), at)?
+            }
+            OwnerAct::TakeBackChallenge(number) => take_back(db, number, id)?,
+            OwnerAct::WithdrawSubmission(number) => {
+                withdraw(db, number, id, at)?;
+                format!("withdraw {number}")
             }
         })
     }

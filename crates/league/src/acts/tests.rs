@@ -128,7 +128,7 @@ fn programs(league: &mut League, names: &[&str]) -> Outcome {
     said(league.set_programs(&programs.collect::<Vec<_>>(), today()))
 }
 
-const OWNERS_ACTS: [Act; 14] = [
+const OWNERS_ACTS: [Act; 17] = [
     act(
         "profile",
         |on| {
@@ -157,6 +157,16 @@ const OWNERS_ACTS: [Act; 14] = [
         |on| own(on, OwnerAct::Challenge { ladder: "short", players: &players(), per_day: 9 }),
         "",
     ),
+    act(
+        "challenge again",
+        |on| {
+            let players: Vec<String> = players().into_iter().rev().collect();
+            own(on, OwnerAct::Challenge { ladder: "short", players: &players, per_day: 9 })
+        },
+        "",
+    ),
+    act("take back", |on| own(on, OwnerAct::TakeBackChallenge(1)), ""),
+    act("withdraw", |on| own(on, OwnerAct::WithdrawSubmission(2)), ""),
     act("submit", |on| said(on.submit(&by(ADA), "00", 1, QUOTA, today(), |_| Ok(()))), ""),
     act(
         "sign up",
@@ -376,6 +386,10 @@ fn begin(league: &mut League) {
             league.install_submission(1, Path::new("submissions/bots/1"), at(0)).unwrap();
         }
     }
+    let challenge =
+        OrganiserAct::Challenge { ladder: "short", players: &["mouse".to_owned(), "cat".to_owned()] };
+    start(league, challenge);
+    league.db.execute("UPDATE challenges SET asked_by = 'ada'", []).unwrap();
     let sql = "INSERT INTO matches (ladder, number, players, faults, ended_by, reason, is_challenge, is_rated, decisions, \
                duration_us, ended_at, season, worker) VALUES ('short', 1, '[\"abacus\",\"cat\"]', '[{},{}]', 'rules', 'x', 0, 1, 1, 1, '', 1, 'box7')";
     league.db.execute(sql, []).unwrap();

@@ -97,10 +97,12 @@ impl SubmissionFiles {
     /// Errors of the database, or if a directory cannot be read.
     pub fn tidy(&self, league: &mut League, now: SystemTime) -> Result<(), StoreError> {
         let before = |time| now.checked_sub(time).unwrap_or(SystemTime::UNIX_EPOCH);
-        let needed = league.submissions_with_files(before(KEPT))?;
+        let (needed, former) = (league.submissions_with_files(before(KEPT))?, league.former_submissions()?);
         for folder in [&self.archives, &self.bots] {
             for name in folder.names()? {
-                if id_of(&name).is_some_and(|id| !needed.contains(&id)) {
+                let Some(id) = id_of(&name) else { continue };
+                let is_former = former.contains(&id) && name == archive_name(id);
+                if !needed.contains(&id) && !is_former {
                     try_to_remove(&folder.path().join(name));
                 }
             }
@@ -200,7 +202,12 @@ impl SubmissionFiles {
 
 /// The archive of a submission in this directory.
 fn archive(archives: &Path, id: u32) -> PathBuf {
-    archives.join(format!("{id}.tar"))
+    archives.join(archive_name(id))
+}
+
+/// The name of the archive of a submission.
+fn archive_name(id: u32) -> String {
+    format!("{id}.tar")
 }
 
 /// The submission to which a file or a directory with this name belongs.

@@ -431,6 +431,18 @@ impl League {
         self.change(|db| db.execute(sql, params![utc(before), ERASED])).map(drop)
     }
 
+    /// The last two versions before the present one of each submitted bot that takes part: their archives stay, so that owners can
+    /// go back to them.
+    ///
+    /// # Errors
+    /// Errors of the database.
+    pub fn former_submissions(&self) -> Result<BTreeSet<u32>, StoreError> {
+        let sql = "SELECT id FROM submissions AS s WHERE state = 'retired' AND EXISTS (SELECT 1 FROM bots WHERE \
+                   bots.name = s.bot AND revoked_at IS NULL) AND (SELECT count(*) FROM submissions AS later WHERE \
+                   later.bot = s.bot AND later.state = 'retired' AND later.id > s.id) < 2";
+        Ok(self.submission_ids(sql, [])?.into_iter().collect())
+    }
+
     /// The submissions whose files are still needed: the pending ones, those of bots as they are or would be if they took
     /// part again, and those that were decided after this time.
     ///
@@ -470,6 +482,17 @@ pub(super) fn approve(db: &Connection, id: u32) -> Result<(), ActError> {
 }
 
 /// Rejects a submission that waits for approval. The reason is added to its log.
+/// Takes back a submission of an owner that does not play yet.
+pub(super) fn withdraw(db: &Connection, id: u32, owner: &str, at: SystemTime) -> Result<(), ActError> {
+    let sql = "UPDATE submissions SET state = 'failed', is_approved = 0, log = log || 'withdrawn by its owner' || char(10), \
+               changed_at = ?3 WHERE id = ?1 AND owner = ?2 AND state IN ('received', 'building', 'checking', 'waiting')";
+    if db.execute(sql, params![id, owner, utc(at)])? == 0 {
+        return Err(Refusal::Conflict
+            .because(format_args!("submission {id} of yours is decided already, or there is none")));
+    }
+    Ok(())
+}
+
 pub(super) fn reject(db: &Connection, id: u32, reason: &str, at: SystemTime) -> Result<(), ActError> {
     waiting(db, id)?;
     db.execute(

@@ -197,6 +197,11 @@ impl Ladder {
         self.clock.began.elapsed().as_micros() as u64
     }
 
+    /// The time of day.
+    fn time(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_millis(self.clock.opened_ms + self.now() / 1000)
+    }
+
     /// Begins the day of this time. `played` has the number of matches of each player on this day so far.
     pub(super) fn begin_day(&mut self, at: SystemTime, played: &BTreeMap<String, u32>) {
         let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);

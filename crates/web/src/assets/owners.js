@@ -61,7 +61,7 @@
   /** Draws a list again if what it shows has changed. */
   function list(id, values, draw) {
     const sign = JSON.stringify(values);
-    // A list is not drawn again while one of its logs is open.
+    // A list is not drawn again while something in it is open.
     if (drawn.get(id) === sign || $(id).querySelector("details[open]")) return;
     drawn.set(id, sign);
     $(id).replaceChildren(...values.map(draw));
@@ -87,7 +87,21 @@
     return made;
   }
 
-  function bot({ name, display_name: display, connects, paused, retired_at: retired, players }) {
+  /** A fold that ends the participation of a bot, whose name has to be written. */
+  function retirement(name, own, path) {
+    const input = element("input", { required: "", maxlength: 64, "aria-label": `Name of ${own}, to be sure` });
+    const form = element("form", { class: "fields pager" }, element("div", { class: "grow" }, input), element("button", { class: "danger", type: "submit" }, "Retire"));
+    const made = element("details", {}, element("summary", { class: "small" }, "Retire", element("span", { class: "hide" }, ` ${own}`)),
+      element("p", { class: "note" }, `It plays no longer, and nobody can use its name again. Write ${name} to be sure.`), form);
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      made.open = false;
+      await act(`${own} does not take part any more.`, "POST", `${path}/retire`, { name: input.value });
+    });
+    return made;
+  }
+
+  function bot({ name, display_name: display, connects, paused, retired_at: retired, ended, players }) {
     const path = `owner/bots/${encodeURIComponent(name)}`, own = display ?? name;
     const facts = players.map(({ ladder, name: player, place, rating, provisional, online, state, matches, faulted }) => {
       const [said] = presence({ state, matches, faulted, online });
@@ -97,14 +111,13 @@
       if (said) what.push(`, ${said}`);
       return element("p", { class: "small muted" }, ...what);
     });
-    const tag = retired ? element("span", { class: "tag" }, "retired") : paused ? element("span", { class: "tag warn" }, "paused") : "";
+    const tag = retired ? element("span", { class: "tag" }, ended ?? "retired") : paused ? element("span", { class: "tag warn" }, "paused") : "";
     const buttons = retired ? [] : [
       paused ? button("Resume", own, () => act(`${own} plays again.`, "POST", `${path}/resume`)) : button("Pause", own, () => act(`${own} begins no match until you resume it.`, "POST", `${path}/pause`)),
-      button("Retire", own, () => act(`${own} does not take part any more.`, "POST", `${path}/retire`), true),
     ];
     const how = connects ? "connects" : "is started by the server";
     return element("li", {}, element("div", { class: "row acts" },
-      element("span", { class: "grow" }, element("b", {}, own), ` ${display ? `(${name}) ` : ""}`, element("span", { class: "muted" }, `${how} `), tag), ...buttons), ...facts);
+      element("span", { class: "grow" }, element("b", {}, own), ` ${display ? `(${name}) ` : ""}`, element("span", { class: "muted" }, `${how} `), tag), ...buttons), ...facts, ...retired ? [] : [retirement(name, own, path)]);
   }
 
   /** The states of a submission on its way. */
@@ -126,13 +139,18 @@
     return made;
   }
 
-  function submission({ id, bot, version, state, approved, received_at: at, ladders }) {
+  function submission({ id, bot, version, state, approved, received_at: at, ladders, kept }) {
     const name = bot ? `${bot}@${version}` : `submission ${id}`;
     const words = { received: "in the queue", building: "is being built", checking: "is being checked", waiting: approved ? "has passed" : "waits for the approval of the organiser", playing: `plays on ${ladders.join(", ")}`, retired: "retired", failed: "failed" };
     const tag = element("span", { class: `tag ${{ playing: "good", failed: "bad", retired: "", waiting: "warn" }[state] ?? "info"}` }, state);
+    const path = `owner/submissions/${id}`, acts = [];
+    if (["received", "building", "checking", "waiting"].includes(state)) acts.push(button("Withdraw", name, () => act(`${name} is withdrawn.`, "DELETE", path), true));
+    if (kept) acts.push(element("a", { class: "btn", href: `api/v1/${path}/archive`, download: "" }, "Download", element("span", { class: "hide" }, ` ${name}`)));
+    if (kept && state === "retired") acts.push(button("Hand in again", name, () => act("It is built and checked, and then plays as a new version.", "POST", `${path}/again`)));
     const passed = STEPS.findIndex(([step]) => step === state);
     const steps = passed > 0 ? STEPS.slice(0, passed).filter(([step]) => step !== "waiting" || approved).map(([, done]) => `✓ ${done}`).join("  ") : "";
     return element("li", {}, element("div", { class: "row" }, element("span", { class: "grow" }, element("b", {}, name), " ", tag), element("span", { class: "small muted" }, minute(at))),
+      ...acts.length ? [element("div", { class: "row acts" }, ...acts)] : [],
       element("p", { class: "small muted" }, [steps, words[state]].filter(Boolean).join("  ")),
       fold("Log", name, async () => (await ask("GET", `owner/submissions/${id}`)).log || "There is nothing in it yet."));
   }
@@ -192,8 +210,12 @@
     const left = limits.challenges_per_day - limits.challenges_today;
     $("challenge").hidden = !limits.challenges_per_day;
     $("challenge-told").textContent = `A match on demand, as soon as all are free. ${Math.max(0, left)} of ${limits.challenges_per_day} are left today.`;
-    list("waiting", ladders.flatMap(({ name, challenges }) => challenges.map((players) => `Waiting on ${name}: ${players.join(" – ")}`)),
-      (text) => element("li", {}, text));
+    list("waiting", ladders.flatMap(({ name, challenges }) => challenges.map((challenge) => ({ ...challenge, on: name }))),
+      ({ id, players, own: isOwn, on }) => {
+        const names = players.join(" – ");
+        const back = isOwn ? [button("Take back", names, () => act("It is taken back.", "DELETE", `owner/challenges/${id}`))] : [];
+        return element("li", { class: "row acts" }, element("span", { class: "grow" }, `Waiting on ${on}: ${names}`), ...back);
+      });
   }
 
   /** A bot with the name and the token, while this is known. */
@@ -208,7 +230,7 @@
   function showOwner(owner) {
     shown = owner;
     showSample(owner);
-    const { id, display_name: display, state, token, bots, ladders, league, limits } = owner;
+    const { id, display_name: display, state, token, bots, notices, ladders, league, limits } = owner;
     $("brand").textContent = league;
     $("title").textContent = "Your bots";
     const playing = bots.filter(({ retired_at: retired }) => !retired);
@@ -217,6 +239,8 @@
       : playing.length ? `${whose}: ${playing.length} of at most ${limits.bots} bots.` : `${whose}: add a bot, and let it connect.`;
     $("outside").hidden = true;
     $("inside").hidden = false;
+    $("notices-part").hidden = !notices.length;
+    list("notices", notices, ({ text }) => element("li", {}, text));
     list("bots", bots, bot);
     const open = ladders.filter(({ port }) => port);
     $("connect").textContent = open.length

@@ -384,6 +384,11 @@ impl LadderPages {
         is_here || self.league().has_player(&self.name, name).unwrap_or_default()
     }
 
+    /// What was published last. Does not block.
+    pub(crate) fn shown(&self) -> Arc<LadderSnapshot> {
+        self.ladder.get()
+    }
+
     /// The newest versions of these bots. Does not block.
     pub(crate) fn newest(&self, bots: &[String]) -> Vec<PlayerStanding> {
         let shown = self.ladder.get();

@@ -7,12 +7,13 @@ use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Response};
 use referee_game::hex;
-use referee_league::{League, LeagueBot, LeagueOwner, OwnerAct, OwnerState, OwnerToken};
+use referee_league::{BotEnd, Challenge, League, LeagueBot, LeagueOwner, OwnerAct, OwnerState, OwnerToken};
 use referee_stats::ladder::Name;
 use referee_store::utc;
 use serde::{Deserialize, Serialize};
 
 use super::error::OwnersError;
+use super::notices::{BotNotice, notices};
 use super::session::{Body, SignedIn};
 use super::signup::{Profile, new_token};
 use super::{Owners, OwnersState, json, now};
@@ -30,6 +31,8 @@ struct OwnerFacts<'a> {
     joined_at: &'a str,
     token: Option<TokenFacts<'a>>,
     bots: Vec<OwnBot>,
+    /// What the owner should look at, of its bots that take part.
+    notices: Vec<BotNotice>,
     /// Whether programs can be handed in.
     submissions: bool,
     ladders: Vec<LadderFacts<'a>>,
@@ -56,6 +59,8 @@ struct OwnBot {
     added_at: String,
     /// Since when it does not take part any more.
     retired_at: Option<String>,
+    /// Why it does not.
+    ended: Option<BotEnd>,
     players: Vec<OwnPlayer>,
 }
 
@@ -83,8 +88,17 @@ struct LadderFacts<'a> {
     players: Vec<String>,
     /// What people see instead of their names.
     display_names: BTreeMap<String, String>,
-    /// Challenges of the owner that wait.
-    challenges: Vec<Vec<String>>,
+    /// Challenges of the owner's bots that wait.
+    challenges: Vec<WaitingChallenge>,
+}
+
+/// A match that was asked for.
+#[derive(Serialize)]
+struct WaitingChallenge {
+    #[serde(flatten)]
+    challenge: Challenge,
+    /// Whether the owner has asked, and can take it back.
+    own: bool,
 }
 
 #[derive(Serialize)]
@@ -113,6 +127,7 @@ pub(super) async fn show(State(owners): OwnersState, signed_in: SignedIn) -> Res
 fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Response, OwnersError> {
     let bots = own_bots(league, &owner.id)?;
     let names: Vec<String> = bots.iter().map(|bot| bot.name.clone()).collect();
+    let ended = league.ended_bots(Some(&owner.id))?;
     let of_bot = |bot: &LeagueBot| OwnBot {
         name: bot.name.clone(),
         display_name: bot.display_name.clone(),
@@ -120,6 +135,7 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
         paused: bot.is_paused,
         added_at: bot.added_at.clone(),
         retired_at: bot.revoked_at.clone(),
+        ended: ended.get(&bot.name).copied(),
         players: Vec::new(),
     };
     let mut own: Vec<OwnBot> = bots.iter().map(of_bot).collect();
@@ -132,8 +148,14 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
             }
         }
         let entry = ladder.view.ladder();
-        let waiting =
-            league.challenges_after(&ladder.name, 0)?.into_iter().map(|challenge| challenge.players);
+        let waiting = league
+            .challenges(&ladder.name)?
+            .into_iter()
+            .filter(|challenge| challenge.players.iter().any(|player| is_of(player, &bots)));
+        let waiting = waiting.map(|challenge| WaitingChallenge {
+            own: challenge.asked_by.as_ref() == Some(&owner.id),
+            challenge,
+        });
         ladders.push(LadderFacts {
             name: &ladder.name,
             game: entry.game,
@@ -144,7 +166,7 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
             url: ladder.watch_url.as_deref(),
             players: entry.online,
             display_names: entry.display_names,
-            challenges: waiting.filter(|players| players.iter().any(|player| is_of(player, &bots))).collect(),
+            challenges: waiting.collect(),
         });
     }
     let token = owner.token.as_ref().map(|OwnerToken { hash, made_at, former, .. }| TokenFacts {
@@ -163,6 +185,7 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
         joined_at: &owner.joined_at,
         token,
         bots: own,
+        notices: notices(&owners.ladders, league, &bots, now())?,
         submissions: owners.intake.is_some(),
         ladders,
         limits: OwnerQuota {

@@ -14,7 +14,7 @@ use super::{OwnersState, json, now};
 /// The maximum number of new bots of an owner a day.
 const NEW_BOTS: u32 = 20;
 
-/// The name of a new bot.
+/// The name of a bot.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewBot {
@@ -38,7 +38,7 @@ pub(super) async fn add(
     Ok(json(StatusCode::CREATED, &added))
 }
 
-/// Pauses, resumes or retires a bot.
+/// Pauses or resumes a bot.
 pub(super) async fn change(
     State(owners): OwnersState,
     ActiveOwner(SignedIn { credential, .. }): ActiveOwner,
@@ -49,10 +49,27 @@ pub(super) async fn change(
             let act = match &*change {
                 "pause" => OwnerAct::Pause { bot: &name },
                 "resume" => OwnerAct::Resume { bot: &name },
-                "retire" => OwnerAct::Retire { bot: &name },
                 _ => return Err(OwnersError::NoSuch { what: "change of a bot", name: change }),
             };
             Ok(league.act_as_owner(&credential, act, now())?)
+        })
+        .await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Ends the participation of a bot. The body has its name, so that nobody retires one by mistake.
+pub(super) async fn retire(
+    State(owners): OwnersState,
+    ActiveOwner(SignedIn { credential, .. }): ActiveOwner,
+    Path(name): Path<String>,
+    Body(NewBot { name: said }): Body<NewBot>,
+) -> Result<Response, OwnersError> {
+    if said != name {
+        return Err(OwnersError::Field { what: "name", why: "to retire a bot, send its name".to_owned() });
+    }
+    owners
+        .with(move |_, league| {
+            Ok(league.act_as_owner(&credential, OwnerAct::Retire { bot: &name }, now())?)
         })
         .await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -89,4 +106,15 @@ pub(super) async fn challenge(
         })
         .await?;
     Ok(StatusCode::CREATED.into_response())
+}
+
+/// Takes back a challenge that waits.
+pub(super) async fn take_back(
+    State(owners): OwnersState,
+    ActiveOwner(SignedIn { credential, .. }): ActiveOwner,
+    Path(id): Path<String>,
+) -> Result<Response, OwnersError> {
+    let number = id.parse().map_err(|_| OwnersError::NoSuch { what: "challenge of yours", name: id })?;
+    owners.act(credential, OwnerAct::TakeBackChallenge(number)).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -9,6 +9,7 @@ mod bots;
 mod error;
 mod export;
 mod matches;
+mod notices;
 mod session;
 mod signup;
 mod submissions;
@@ -29,7 +30,7 @@ use axum::http::header::{HeaderValue, STRICT_TRANSPORT_SECURITY, X_FRAME_OPTIONS
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::Response;
-use axum::routing::{get, patch, post};
+use axum::routing::{delete, get, patch, post};
 use futures_util::future::join_all;
 use referee_league::{League, LeagueOwner, OwnerAct, OwnerCredential};
 use referee_protocol::schemas::OWNERS_API;
@@ -286,9 +287,13 @@ fn router(owners: Arc<Owners>) -> Router {
         .route("/api/v1/owner/export", get(export::export))
         .route("/api/v1/owner/bots", post(bots::add))
         .route("/api/v1/owner/bots/{name}/{change}", post(bots::change))
+        .route("/api/v1/owner/bots/{name}/retire", post(bots::retire))
         .route("/api/v1/owner/submissions", get(submissions::list).post(submissions::submit))
-        .route("/api/v1/owner/submissions/{id}", get(submissions::show))
+        .route("/api/v1/owner/submissions/{id}", get(submissions::show).delete(submissions::withdraw))
+        .route("/api/v1/owner/submissions/{id}/archive", get(submissions::archive))
+        .route("/api/v1/owner/submissions/{id}/again", post(submissions::again))
         .route("/api/v1/owner/challenges", post(bots::challenge))
+        .route("/api/v1/owner/challenges/{id}", delete(bots::take_back))
         .route("/api/v1/owner/matches", get(matches::list))
         .route("/api/v1/owner/matches/{ladder}/{id}/log", get(matches::log))
         .fallback(pages::missing)

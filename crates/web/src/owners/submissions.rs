@@ -2,16 +2,19 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use referee_league::{
-    ActError, Arriving, IntakeLimits, League, LeagueOwner, OwnerCredential, Refusal, Submission,
+    ActError, Arriving, IntakeLimits, League, LeagueOwner, OwnerAct, OwnerCredential, Refusal, Submission,
     SubmissionFiles,
 };
 use referee_store::utc;
@@ -26,6 +29,8 @@ use super::{Owners, OwnersState, json, now};
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a whole archive may take.
 const WHOLE: Duration = Duration::from_secs(15 * 60);
+/// The size of the parts in which an archive is read.
+const PART: usize = 64 << 10;
 
 /// The limits of what is taken in now.
 type CurrentLimits = Box<dyn Fn() -> IntakeLimits + Send + Sync>;
@@ -136,6 +141,8 @@ impl ArrivingSubmission {
 struct SubmissionView {
     #[serde(flatten)]
     submission: Submission,
+    /// Whether its archive is still there.
+    kept: bool,
     /// Only of a single submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<String>,
@@ -144,7 +151,7 @@ struct SubmissionView {
 /// The submissions of an owner.
 #[derive(Serialize)]
 struct SubmissionList {
-    submissions: Vec<Submission>,
+    submissions: Vec<SubmissionView>,
 }
 
 /// Notes that an owner is uploading, for as long as it exists.
@@ -175,7 +182,7 @@ pub(super) async fn submit(
     ActiveOwner(SignedIn { owner, credential }): ActiveOwner,
     body: Body,
 ) -> Result<Response, OwnersError> {
-    let intake = owners.intake.clone().ok_or(OwnersError::NoSubmissions)?;
+    let intake = owners.intake()?;
     let _upload = Upload::begin(&owners, &owner.id)?;
     let id = owner.id.clone();
     let begun = tokio::task::spawn_blocking(move || intake.begin(&id)).await;
@@ -195,15 +202,112 @@ pub(super) async fn submit(
     Ok(json(StatusCode::CREATED, &find(&owners, owner, id).await?))
 }
 
+impl Owners {
+    fn intake(&self) -> Result<Arc<SubmissionIntake>, OwnersError> {
+        self.intake.clone().ok_or(OwnersError::NoSubmissions)
+    }
+
+    fn view(&self, submission: Submission, log: Option<String>) -> SubmissionView {
+        let kept = self.intake.as_ref().is_some_and(|intake| intake.files.archive(submission.id).is_file());
+        SubmissionView { submission, kept, log }
+    }
+}
+
 async fn find(owners: &Arc<Owners>, owner: LeagueOwner, id: u32) -> Result<SubmissionView, OwnersError> {
     owners
-        .with(move |_, league| {
+        .with(move |owners, league| {
             let found = league.submission(id)?.filter(|row| row.owner == owner.id);
             let name = id.to_string();
             let row = found.ok_or(OwnersError::NoSuch { what: "submission of yours", name })?;
-            Ok(SubmissionView { log: Some(row.log.clone()), submission: row })
+            let log = row.log.clone();
+            Ok(owners.view(row, Some(log)))
         })
         .await
+}
+
+fn number(id: String) -> Result<u32, OwnersError> {
+    id.parse().map_err(|_| OwnersError::NoSuch { what: "submission of yours", name: id })
+}
+
+/// The archive of a submission of this owner, and its name.
+async fn kept_archive(
+    owners: &Arc<Owners>,
+    owner: LeagueOwner,
+    id: u32,
+) -> Result<(File, String), OwnersError> {
+    let intake = owners.intake()?;
+    let SubmissionView { submission, .. } = find(owners, owner, id).await?;
+    let name = submission.player().unwrap_or_else(|| format!("submission-{id}"));
+    let missing = |_| OwnersError::NoSuch { what: "archive any more of", name: name.clone() };
+    let opened = tokio::task::spawn_blocking(move || {
+        let mut file = File::open(intake.files.archive(id))?;
+        let mut magic = [0; 2];
+        file.read_exact(&mut magic)?;
+        file.rewind()?;
+        Ok::<_, io::Error>((file, magic))
+    });
+    let (file, magic) = opened.await.map_err(|_| OwnersError::Panicked)?.map_err(missing)?;
+    let ending = match &magic {
+        b"PK" => "zip",
+        [0x1f, 0x8b] => "tar.gz",
+        _ => "tar",
+    };
+    Ok((file, format!("{name}.{ending}")))
+}
+
+/// The archive that was handed in.
+pub(super) async fn archive(
+    State(owners): OwnersState,
+    ActiveOwner(SignedIn { owner, .. }): ActiveOwner,
+    Path(id): Path<String>,
+) -> Result<Response, OwnersError> {
+    let (file, name) = kept_archive(&owners, owner, number(id)?).await?;
+    let parts = futures_util::stream::try_unfold(file, |mut file| async move {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut part = vec![0; PART];
+            let size = file.read(&mut part)?;
+            part.truncate(size);
+            Ok::<_, io::Error>((size > 0).then_some((part, file)))
+        });
+        read.await?
+    });
+    let named = format!("attachment; filename=\"{name}\"");
+    let head = [(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, named)];
+    Ok((head, Body::from_stream(parts)).into_response())
+}
+
+/// Hands in the archive of an earlier submission again, as a new version.
+pub(super) async fn again(
+    State(owners): OwnersState,
+    ActiveOwner(SignedIn { owner, credential }): ActiveOwner,
+    Path(id): Path<String>,
+) -> Result<Response, OwnersError> {
+    let intake = owners.intake()?;
+    let _upload = Upload::begin(&owners, &owner.id)?;
+    let (mut file, _) = kept_archive(&owners, owner.clone(), number(id)?).await?;
+    let by = owner.id.clone();
+    let copied = tokio::task::spawn_blocking(move || {
+        let mut arriving = intake.begin(&by)?;
+        let mut part = vec![0; PART];
+        loop {
+            match file.read(&mut part)? {
+                0 => return arriving.finish(&credential),
+                size => arriving.write(&part[..size])?,
+            }
+        }
+    });
+    let id = copied.await.map_err(|_| OwnersError::Panicked)?.map_err(OwnersError::Intake)?;
+    Ok(json(StatusCode::CREATED, &find(&owners, owner, id).await?))
+}
+
+/// Takes back a submission that does not play yet.
+pub(super) async fn withdraw(
+    State(owners): OwnersState,
+    ActiveOwner(SignedIn { credential, .. }): ActiveOwner,
+    Path(id): Path<String>,
+) -> Result<Response, OwnersError> {
+    owners.act(credential, OwnerAct::WithdrawSubmission(number(id)?)).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// The submissions of an owner, without their logs.
@@ -211,7 +315,11 @@ pub(super) async fn list(
     State(owners): OwnersState,
     ActiveOwner(SignedIn { owner, .. }): ActiveOwner,
 ) -> Result<Response, OwnersError> {
-    let submissions = owners.with(move |_, league| Ok(league.submissions(Some(&owner.id))?)).await?;
+    let submissions = owners.with(move |owners, league| {
+        let rows = league.submissions(Some(&owner.id))?;
+        Ok(rows.into_iter().map(|row| owners.view(row, None)).collect())
+    });
+    let submissions = submissions.await?;
     Ok(json(StatusCode::OK, &SubmissionList { submissions }))
 }
 
@@ -221,6 +329,5 @@ pub(super) async fn show(
     ActiveOwner(SignedIn { owner, .. }): ActiveOwner,
     Path(id): Path<String>,
 ) -> Result<Response, OwnersError> {
-    let number = id.parse().map_err(|_| OwnersError::NoSuch { what: "submission of yours", name: id })?;
-    Ok(json(StatusCode::OK, &find(&owners, owner, number).await?))
+    Ok(json(StatusCode::OK, &find(&owners, owner, number(id)?).await?))
 }

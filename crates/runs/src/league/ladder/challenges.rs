@@ -79,15 +79,12 @@ impl Challenges {
 }
 
 impl Ladder {
-    /// The number of the last challenge that was read from the database.
-    pub(crate) fn last_challenge(&self) -> i64 {
-        self.challenges.last
-    }
-
-    /// Adds challenges from the database that are later than the last one.
-    pub(crate) fn add_challenges(&mut self, challenges: Vec<Challenge>) {
-        let running = self.running_challenges();
-        for challenge in challenges {
+    /// Takes up those of the database: adds later ones than the last one, and ends those that were taken back.
+    pub(crate) fn set_challenges(&mut self, challenges: Vec<Challenge>) {
+        let stored: BTreeSet<i64> = challenges.iter().map(|challenge| challenge.id).collect();
+        self.challenges.retain(|challenge| stored.contains(&challenge.id));
+        let (running, last) = (self.running_challenges(), self.challenges.last);
+        for challenge in challenges.into_iter().filter(|challenge| challenge.id > last) {
             self.challenges.last = challenge.id;
             if !running.contains(&challenge.id) {
                 self.challenges.add(challenge, false);

@@ -22,6 +22,12 @@ pub struct LadderMemory {
     versions: BTreeMap<String, u32>,
     /// By player.
     exclusions: BTreeMap<String, RememberedExclusion>,
+    /// The players that are there: connected, or programs.
+    #[serde(default)]
+    pub here: BTreeSet<String>,
+    /// Since when other bots that connect are not there, in UTC, by player.
+    #[serde(default)]
+    pub away: BTreeMap<String, String>,
     /// The players whose owners have used up the quota of this day. It is counted anew from the results.
     used_up: BTreeSet<String>,
     #[serde(default)]
@@ -102,6 +108,8 @@ impl Ladder {
             day: self.matches.matchmaker.day(),
             versions: self.roster.new_versions.clone(),
             exclusions: exclusions.collect(),
+            here: self.online().into_iter().map(str::to_owned).collect(),
+            away: self.away(),
             used_up: used_up.map(|player| self.results.tally.name(player).to_owned()).collect(),
             lead: self.leader.clone(),
             season: self.results.season.number,
@@ -117,6 +125,13 @@ impl Ladder {
         }
         if memory.season == self.results.season.number {
             self.leader = memory.lead;
+        }
+        // Those that were there have left with the earlier server.
+        let gone = memory.here.into_iter().map(|player| (player, utc(at)));
+        for (player, since) in gone.chain(memory.away) {
+            if let Some(player) = self.results.tally.find(&player) {
+                self.roster.members[player.index()].away_since.get_or_insert(since);
+            }
         }
         self.results.led_to.clone_from(&self.results.last_match);
         for (name, RememberedExclusion { strikes, times, until_ms }) in memory.exclusions {

@@ -41,6 +41,8 @@ pub(super) struct Member {
     /// The index of its program among the bots that workers start.
     pub(super) program: Option<usize>,
     pub(super) connections: usize,
+    /// Since when no connection of it is there, if there was one; in UTC.
+    pub(super) away_since: Option<String>,
     pub(super) exclusion: FaultExclusion,
 }
 
@@ -142,6 +144,16 @@ impl Ladder {
         let is_here = |member: &Member| member.is_program || member.connections > 0;
         let here = self.roster.members.iter().enumerate().filter(|(_, member)| is_here(member));
         here.map(|(at, _)| self.results.tally.name(Entrant(at as u16))).collect()
+    }
+
+    /// Since when bots that connect are not there, by player.
+    pub(super) fn away(&self) -> BTreeMap<String, String> {
+        let members = self.roster.members.iter().enumerate();
+        let away = members.filter(|(_, member)| !member.is_program && member.connections == 0);
+        let since = |(at, member): (usize, &Member)| {
+            Some((self.results.tally.name(Entrant(at as u16)).to_owned(), member.away_since.clone()?))
+        };
+        away.filter_map(since).collect()
     }
 
     /// Pairs the program of a bot no longer, because another one takes its place.

@@ -8,7 +8,7 @@ use referee_engine::runner::{DueSet, Fixture, JoinError, Next, NextSet, Schedule
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
 use referee_stats::{Deals, Entrant, Lineup};
-use referee_store::{MatchKind, parse_match_id};
+use referee_store::{MatchKind, parse_match_id, utc};
 
 /// Hands out the matches of a ladder.
 #[derive(Debug)]
@@ -124,7 +124,12 @@ impl Scheduler for LadderScheduler {
     fn set_connections(&mut self, bot: usize, connections: usize) {
         let mut ladder = self.0.lock();
         if let Some(&player) = ladder.roster.by_bot.get(&bot) {
-            ladder.roster.members[player.index()].connections = connections;
+            let at = utc(ladder.time());
+            let member = &mut ladder.roster.members[player.index()];
+            member.connections = connections;
+            if connections > 0 || member.away_since.is_none() {
+                member.away_since = (connections == 0).then_some(at);
+            }
             ladder.set_places();
         }
     }

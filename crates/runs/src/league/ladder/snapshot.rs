@@ -21,6 +21,7 @@ impl Ladder {
             copies: self.results.tally.copies(),
             fit: self.results.fit.clone(),
             online: self.online().into_iter().map(str::to_owned).collect(),
+            away: self.away(),
             states: self.states(at),
             display_names: self.roster.display_names.clone(),
             owners: self.roster.shown_owners.clone(),

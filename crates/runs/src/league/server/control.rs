@@ -180,11 +180,8 @@ impl Control<'_> {
             self.look_at_bots(seen)?;
             seen.changes = Some(changes);
         }
-        let last = self.ladder.lock().last_challenge();
-        let challenges = self.league.challenges_after(self.name, last)?;
-        if !challenges.is_empty() {
-            self.ladder.lock().add_challenges(challenges);
-        }
+        let challenges = self.league.challenges(self.name)?;
+        self.ladder.lock().set_challenges(challenges);
         seen.version = Some(version);
         Ok(())
     }

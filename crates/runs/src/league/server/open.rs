@@ -115,7 +115,7 @@ impl LadderOpening<'_> {
         let running = RunningMatches::open(&own)?;
         let watched = config.watch.is_some().then_some(Viewer::Public);
         let resumed = resume(&running, league, name, &prepared.game, &seed, watched)?;
-        let challenges = league.challenges_after(name, 0)?;
+        let challenges = league.challenges(name)?;
         for resumed in &resumed {
             let header = resumed.header();
             let players: Vec<&str> = header.seats.iter().map(|seat| &*seat.name).collect();
