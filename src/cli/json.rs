@@ -23,6 +23,7 @@
 //! | `serve` | [`LadderListening`], [`LadderWatching`], [`OwnersAt`], [`LeagueMatchLine`] |
 //! | `league owners`, `league owner` | [`LeagueOwnerLine`] |
 //! | `league invite`, `league invitations` | [`InvitationLine`] |
+//! | `league organiser add`, `league organiser list` | [`OrganiserLine`] |
 //! | `league submissions`, `league submission show` | [`SubmissionLine`] |
 //! | `submit` | [`SubmitLine`] |
 //! | `league add` | [`AddedBot`] |
@@ -78,7 +79,7 @@ pub(super) use league::{
     AbsentFinalist, AddedBot, FinalsLine, FinalsPlace, InvitationLine, LadderListening, LadderOwner,
     LadderStanding, LadderStandings, LadderWatching, LadderWorkers, LastFault, LeagueAuditLine,
     LeagueAuditSummary, LeagueBackup, LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeagueOwnerLine,
-    LeaguePlayerSeen, OwnersAt, SeasonLine, SubmissionLine, SubmitLine,
+    LeaguePlayerSeen, OrganiserLine, OwnersAt, SeasonLine, SubmissionLine, SubmitLine,
 };
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,

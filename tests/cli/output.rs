@@ -62,7 +62,7 @@ fn full() -> File {
 /// The file of a league of two programs that has not been served yet.
 fn league(folder: &Folder, one: &str, two: &str) -> String {
     let program = |name: &str, bot: &str| format!("[[programs]]\nname = '{name}'\ncommand = {bot:?}\n");
-    let ladder = "name = 'mine'\n[owners]\nlisten = '127.0.0.1:0'\nurl = 'http://localhost/'\n[signup]\nmode = 'invite'\n[sandbox]\nmode = 'basic'\n[[ladders]]\nname = 'checkers'\ngame = 'checkers'\n";
+    let ladder = "name = 'mine'\n[pages]\nannouncements = 'news'\n[owners]\nlisten = '127.0.0.1:0'\nurl = 'http://localhost/'\n[signup]\nmode = 'invite'\n[sandbox]\nmode = 'basic'\n[[ladders]]\nname = 'checkers'\ngame = 'checkers'\n";
     std::fs::create_dir(folder.path("league")).expect("a directory");
     folder.write("league/league.toml", format!("{ladder}{}{}", program("one", one), program("two", two)))
 }
@@ -281,6 +281,8 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         vec!["league", "rule", "rename", "--league", &league, "one", "--reason", "asked for it"],
         vec!["league", "revoke", "--league", &league],
         vec!["league", "owner", "add", "--league", &league],
+        vec!["league", "organiser", "add", "--league", &league],
+        vec!["league", "announce", "--league", &league, "--text", "x"],
         vec!["league", "invite", "--league", &league],
         vec!["league", "backup", "--league", &league],
         vec!["league", "finals", "--league", &league, "--season", "autumn", "--write", "--dir"],
@@ -295,13 +297,13 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
                 "checkers" | "run" | "tournament" | "init" | "backup" | "finals" => {
                     args.push(folder.text(&format!("new{number}")));
                 }
-                "rule" => args.push(format!("The number {number}")),
+                "rule" | "announce" => args.push(format!("The number {number}")),
                 "change" => args.push(number.to_string()),
                 "add" | "revoke" if args[0] == "league" => {
                     args.push(if is_full { "carol" } else { "alice" }.to_owned());
                 }
                 "add" => args.push(format!("new{number}")),
-                "owner" => args.push(format!("owner {number}")),
+                "owner" | "organiser" => args.push(format!("owner {number}")),
                 "pause" | "resume" if args[0] == "league" => args.push("one".to_owned()),
                 "withdraw" | "return" => args.push(if is_full { "one" } else { "two" }.to_owned()),
                 _ => {}

@@ -894,3 +894,77 @@ fn members_of_a_team_have_tokens_of_their_own_and_an_owner_who_is_banned_comes_b
     assert!(log.contains("owner ban team") && log.contains("owner token team --revoke bob"), "{log}");
     drain(server);
 }
+
+#[test]
+fn an_organiser_sees_and_decides_in_a_browser_what_the_command_does() {
+    let tables = "[signup]\nmode = \"open\"\napprove = true\n[pages]\nannouncements = \"news\"";
+    let league = league(
+        "listen = \"127.0.0.1:0\"\nwatch = \"127.0.0.1:0\"",
+        tables,
+        &[("one", ""), ("two", ""), ("three", "")],
+    );
+    let text = league.folder.read("league.toml").replace("url = \"http://localhost\"\n", "");
+    league.folder.write("league.toml", text);
+    let mut server = league.serve();
+    let owners = Owners::of(&mut server);
+    let site = Site::of(&mut server);
+    let ada = owners.join("ada", None);
+    let added = league.run(&["organiser", "add", "jury", "--json"]).done().one("organiser");
+    let jury = added["token"].as_str().expect("a token").to_owned();
+    let decide = |decision: Value| owners.call("POST", "organiser/acts", &jury, &decision);
+    let facts = || owners.get("organiser", &jury);
+    // Neither tokens of owners nor those of organisers are taken for the other.
+    assert_eq!(owners.call("GET", "organiser", &ada, &Value::Null).status, 401);
+    assert_eq!(owners.call("GET", "owner", &jury, &Value::Null).status, 401);
+    let played = receive_matches(&mut server, 1)[0]["id"].as_str().expect("an id").to_owned();
+    wait_until("programs are online", || facts()["ladders"][0]["online"] == 3);
+    let of = |list: &str, key: &str, name: &str, value: &str| {
+        let facts = facts();
+        let found = facts[list].as_array().expect("a list").iter().find(|one| one[key] == name).cloned();
+        found.unwrap_or_else(|| panic!("{name} is not in {facts}"))[value].clone()
+    };
+    assert_eq!(of("owners", "id", "ada", "state"), "waiting");
+    assert_eq!(decide(json!({ "act": "approve_owner", "owner": "ada" })).status, 204);
+    assert_eq!(owners.call("POST", "owner/bots", &ada, &json!({ "name": "crab" })).status, 201);
+    assert_eq!(of("bots", "name", "crab", "last_match"), Value::Null);
+    assert_eq!(of("owners", "id", "ada", "handed_in"), true);
+    let refused = decide(json!({ "act": "void", "ladder": "short", "match": &played, "reason": " " }));
+    assert_eq!((refused.status, error(&refused)), (400, "`reason`: a ruling needs a reason".to_owned()));
+    let reason = "a power cut";
+    assert_eq!(
+        decide(json!({ "act": "void", "ladder": "short", "match": &played, "reason": reason })).status,
+        204
+    );
+    assert_eq!(
+        decide(json!({ "act": "void", "ladder": "short", "match": "m999", "reason": reason })).status,
+        409
+    );
+    assert_eq!(decide(json!({ "act": "disqualify", "bot": "nobody", "reason": reason })).status, 409);
+    // A page of another site cannot act for an organiser.
+    let cookie = format!("Content-Type: application/json\r\nCookie: referee_organiser={jury}\r\n");
+    let by_cookie = |head: &str| {
+        owners.ask("POST", "organiser/acts", &format!("{cookie}{head}"), "{\"act\": \"pause\"}").status
+    };
+    assert_eq!([by_cookie(""), by_cookie("Origin: http://evil.example\r\n")], [403, 403]);
+    assert_eq!(facts()["paused"], false);
+    browser::run("organiser.mjs", &[&owners.0.url("/organiser"), &jury]);
+    assert_eq!(of("owners", "id", "ada", "state"), "banned");
+    assert_eq!(of("bots", "name", "crab", "paused"), true);
+    assert_eq!(of("ladders", "name", "short", "paused"), true);
+    wait_until("it is announced", || site.get("/announcements").body.contains("Finals on Friday"));
+    let log = league.run(&["log"]).done().stdout;
+    let acts = [
+        "owner approve ada",
+        "rule: m",
+        "pause --ladder short",
+        "owner ban ada",
+        "announce Finals on Friday",
+    ];
+    for act in acts {
+        let line = log.lines().find(|line| line.contains(act)).unwrap_or_else(|| panic!("{act}: {log}"));
+        assert!(line.contains("organiser jury"), "{line}");
+    }
+    league.run(&["organiser", "remove", "jury"]).done();
+    assert_eq!(owners.call("GET", "organiser", &jury, &Value::Null).status, 401);
+    drain(server);
+}

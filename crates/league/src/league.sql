@@ -5,7 +5,7 @@ CREATE TABLE league (
     -- `seed:LADDER` (the run seed of a ladder, hex, which determines all future dice), `seed-from:LADDER` (the number of
     -- the first match with this seed: a restored backup goes on with another one), `last:LADDER` (the last number of a
     -- match that began before the server was started), `erased:LADDER` (the number up to which private lines of records were
-    -- erased by `[retention]`), `changes` (counts the changes of bots and owners), `packed:LADDER` (the number up to which records were packed by `[retention]`), `paused` (1 if no match begins), `memory:LADDER` (exclusions and new versions of
+    -- erased by `[retention]`), `changes` (counts the changes of bots and owners), `organiser:NAME` (the SHA-256 of the token of an organiser, hex), `packed:LADDER` (the number up to which records were packed by `[retention]`), `paused` (1 if no match begins), `memory:LADDER` (exclusions and new versions of
     -- the day, JSON).
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL

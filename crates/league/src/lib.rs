@@ -17,6 +17,7 @@ mod ladder_rulings;
 mod ladder_season;
 mod log;
 mod matches;
+mod organisers;
 mod owners;
 mod retention;
 mod rules;
@@ -247,7 +248,7 @@ impl League {
             "UPDATE bots SET token = NULL; \
              UPDATE owners SET token = NULL, token_at = NULL, former_token = NULL, former_until = NULL, network = NULL; \
              DELETE FROM owner_tokens; DELETE FROM invitations; \
-             DELETE FROM league WHERE key LIKE 'seed:%' OR key LIKE 'seed-from:%'; VACUUM;",
+             DELETE FROM league WHERE key LIKE 'seed:%' OR key LIKE 'seed-from:%' OR key LIKE 'organiser:%'; VACUUM;",
         )
         .map_err(failed)
     }
@@ -290,6 +291,8 @@ mod tests {
                 OrganiserAct::NameToken { owner: &owner.id, name: "ann", hash: secret(203, number) };
             league.act("root", further, now).unwrap();
             league.set_value(&format!("seed:{number}"), "precious seed").unwrap();
+            let organiser = OrganiserAct::AddOrganiser { name: &owner.id, hash: secret(204, number) };
+            league.act("root", organiser, now).unwrap();
         }
         let path = place.path().join("export");
         league.export(&path).unwrap();
@@ -297,7 +300,7 @@ mod tests {
         let has = |what: &[u8]| bytes.windows(what.len()).any(|found| found == what);
         assert!(has(b"bot-17") && !has(b"precious seed"));
         for number in 0..20 {
-            for kind in [201, 202, 203] {
+            for kind in [201, 202, 203, 204] {
                 let secret: [u8; 32] = secret(kind, number);
                 assert!(!has(&secret[..16]), "{kind} {number}");
                 assert!(!has(hex::encode(&secret[..16]).as_bytes()), "{kind} {number}");

@@ -69,7 +69,7 @@ use referee_results::FinishedMatch;
 
 pub use entries::{DisplayNames, NextMatch, RecentResults, StandingsRow, StandingsView};
 pub use ladder::{AboutLeague, LadderPages, OtherLadder, OwnersLink, PackSending};
-pub use notices::{Announcement, Notices};
+pub use notices::{Announcement, Notices, announce};
 pub use owners::{
     OwnersLadder, OwnersOptions, OwnersReload, OwnersServer, SignUp, SignUpMode, SubmissionIntake,
 };

@@ -1,12 +1,16 @@
 //! What the organiser of a league has to say: announcements, rules, and what the league is.
 
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use referee_report::page::{escaped, prose};
+use referee_store::utc;
 use serde::Serialize;
 use serde_json::json;
 use tokio::time::Instant;
@@ -43,6 +47,38 @@ pub struct Announcement {
     pub date: Option<String>,
     /// What it says, in Markdown.
     pub text: String,
+}
+
+/// The maximum length of the title of an announcement, in bytes, and of its text.
+const TITLE: usize = 200;
+const TEXT: usize = 60 << 10;
+/// The maximum length of what the name of its file has of the title.
+const NAME: usize = 40;
+
+/// Writes an announcement to the directory of them. Returns its id.
+///
+/// # Errors
+/// If the title or the text is empty or too long; I/O errors.
+pub fn announce(folder: &Path, title: &str, text: &str, at: SystemTime) -> io::Result<String> {
+    let (title, text) = (title.trim(), text.trim());
+    let wrong = |what: &str| Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    if title.is_empty() || title.len() > TITLE || title.chars().any(char::is_control) {
+        return wrong("the title is one line of 1 to 200 bytes");
+    }
+    if text.is_empty() || text.len() > TEXT {
+        return wrong("the text has 1 byte to 60 KiB");
+    }
+    let words = title.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
+    words.truncate(NAME);
+    // 2026-11-28T18:30:05Z
+    let time: String = utc(at).chars().filter(|letter| !":Z".contains(*letter)).collect();
+    let id = format!("{}-{words}", time.replace('T', "-")).trim_end_matches('-').to_owned();
+    fs::create_dir_all(folder)?;
+    let mut file = fs::File::create_new(folder.join(format!("{id}.md")))?;
+    file.write_all(format!("# {title}\n\n{text}\n").as_bytes())?;
+    file.sync_all()?;
+    Ok(id)
 }
 
 /// What was read last.

@@ -52,6 +52,16 @@ pub(in crate::cli) struct LeagueOwnerLine<'a> {
     pub(in crate::cli) token: Option<&'a str>,
 }
 
+/// An organiser.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "organiser")]
+pub(in crate::cli) struct OrganiserLine<'a> {
+    pub(in crate::cli) name: &'a str,
+    /// A new token. It is shown only here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) token: Option<&'a str>,
+}
+
 /// An invitation.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "invitation")]

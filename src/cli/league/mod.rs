@@ -6,6 +6,7 @@ mod challenge;
 mod finals;
 mod log;
 mod matches;
+mod organiser;
 mod owners;
 mod ruling;
 mod seasons;
@@ -63,6 +64,8 @@ enum Command {
     Invitations(owners::InvitationsArgs),
     Owners(owners::OwnersArgs),
     Owner(owners::OwnerArgs),
+    Organiser(organiser::Args),
+    Announce(organiser::AnnounceArgs),
     Submissions(submissions::ListArgs),
     Submission(submissions::SubmissionArgs),
     Matches(matches::Args),
@@ -91,6 +94,8 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Invitations(args) => owners::invitations(&args),
         Command::Owners(args) => owners::list(&args),
         Command::Owner(args) => owners::owner(args),
+        Command::Organiser(args) => organiser::run(args),
+        Command::Announce(args) => organiser::announce(args),
         Command::Submissions(args) => submissions::list(&args),
         Command::Submission(args) => submissions::submission(args),
         Command::Matches(args) => matches::run(&args, catalog),

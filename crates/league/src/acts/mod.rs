@@ -18,6 +18,7 @@ use super::bots::{LeagueBot, NewBot, admit, follow_bot, own_names, read_bots};
 use super::challenges::{check_new, check_players, insert_challenge, take_back};
 use super::finals::{FinalsLink, finals_of};
 use super::log::{actions_of_day, note};
+use super::organisers::{add_organiser, remove_organiser};
 use super::owners::{
     FORMER, Invitation, LeagueOwner, OwnerState, add_invitation, ban_owner, check_owner_names, find_owner,
     insert_owner, name_token, owner_by, remove_owner, revoke_named_token,
@@ -97,6 +98,14 @@ pub enum OrganiserAct<'a> {
     },
     /// Lets the pages of a ladder lead to its finals, or no longer.
     LinkFinals { ladder: &'a str, finals: Option<&'a FinalsLink> },
+    /// Lets somebody organise on the page for it, or replaces the token of the organiser with this name.
+    AddOrganiser {
+        name: &'a str,
+        /// SHA-256 of the token.
+        hash: [u8; 32],
+    },
+    /// Lets an organiser sign in no longer.
+    RemoveOrganiser { name: &'a str },
     /// Adds an owner with a new id, or one who has left.
     AddOwner(&'a LeagueOwner),
     /// Lets an owner take part.
@@ -383,6 +392,14 @@ impl OrganiserAct<'_> {
             OrganiserAct::LinkFinals { ladder, finals: None } => {
                 db.execute("DELETE FROM league WHERE key = ?1", [finals_of(ladder)])?;
                 format!("finals {ladder} --unlink")
+            }
+            OrganiserAct::AddOrganiser { name, hash } => {
+                add_organiser(db, name, &hash)?;
+                format!("organiser add {name}")
+            }
+            OrganiserAct::RemoveOrganiser { name } => {
+                remove_organiser(db, name)?;
+                format!("organiser remove {name}")
             }
             OrganiserAct::AddOwner(owner) => {
                 let sql = "SELECT 1 FROM owners WHERE id = ?1 AND state <> ?2";

@@ -199,7 +199,7 @@ const SERVERS_ACTS: [Act; 10] = [
     act("the file without a program", |on| programs(on, &[]), ""),
 ];
 
-const ORGANISERS_ACTS: [Act; 29] = [
+const ORGANISERS_ACTS: [Act; 31] = [
     act(
         "add",
         |on| {
@@ -295,6 +295,16 @@ const ORGANISERS_ACTS: [Act; 29] = [
         "SELECT token = x'1515151515151515151515151515151515151515151515151515151515151515' FROM owners WHERE id = 'zoe'",
     ),
     act(
+        "organiser add",
+        |on| organised(on, OrganiserAct::AddOrganiser { name: "jury", hash: [30; 32] }),
+        "SELECT count(*) FROM league WHERE key = 'organiser:jury'",
+    ),
+    act(
+        "organiser remove",
+        |on| organised(on, OrganiserAct::RemoveOrganiser { name: "former" }),
+        "SELECT count(*) = 0 FROM league WHERE key = 'organiser:former'",
+    ),
+    act(
         "owner approve",
         |on| organised(on, OrganiserAct::ApproveOwner { owner: "eve" }),
         "SELECT state = 'active' FROM owners WHERE id = 'eve'",
@@ -365,6 +375,7 @@ fn begin(league: &mut League) {
     start(league, OrganiserAct::AddOwner(&owner("ada", ADA, OwnerState::Active)));
     start(league, OrganiserAct::AddOwner(&owner("eve", EVE, OwnerState::Waiting)));
     start(league, OrganiserAct::Invite(&[invitation(1)]));
+    start(league, OrganiserAct::AddOrganiser { name: "former", hash: [31; 32] });
     for name in ["abacus", "old"] {
         start(league, OrganiserAct::AddBot(&NewBot { name, owner: Some("ada"), ..NewBot::default() }));
     }

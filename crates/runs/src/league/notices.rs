@@ -36,7 +36,7 @@ pub struct PagesConfig {
     contact: Option<String>,
     /// A directory of Markdown files.
     #[serde(default)]
-    announcements: Option<PathBuf>,
+    pub(super) announcements: Option<PathBuf>,
     /// A Markdown file.
     #[serde(default)]
     rules: Option<PathBuf>,

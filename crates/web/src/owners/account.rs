@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::OwnersError;
 use super::notices::{BotNotice, notices};
-use super::session::{Body, SignedIn};
+use super::session::{Body, COOKIE_NAME, SignedIn};
 use super::signup::{Profile, new_token};
 use super::{Owners, OwnersState, json, now};
 use crate::ladder::PlayerStanding;
@@ -237,7 +237,7 @@ pub(super) async fn rotate(
     let owner = owners.act(credential, OwnerAct::ReplaceToken { hash }).await?;
     owners.taken_up().await;
     let former_until = owner.token.and_then(|token| token.former).map(|(_, until)| until);
-    let cookie = [(SET_COOKIE, owners.cookie(&token))];
+    let cookie = [(SET_COOKIE, owners.cookie(COOKIE_NAME, &token))];
     Ok((cookie, json(StatusCode::OK, &NewToken { token, former_until })).into_response())
 }
 
@@ -258,5 +258,5 @@ pub(super) async fn leave(
         return Err(OwnersError::Field { what: "id", why: "to leave, send your id".to_owned() });
     }
     owners.act(credential, OwnerAct::Leave).await?;
-    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie())]).into_response())
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie(COOKIE_NAME))]).into_response())
 }

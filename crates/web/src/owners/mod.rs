@@ -10,6 +10,7 @@ mod error;
 mod export;
 mod matches;
 mod notices;
+mod organiser;
 mod session;
 mod signup;
 mod submissions;
@@ -109,6 +110,8 @@ pub struct OwnersOptions {
     pub challenges: u32,
     /// The name of the league, for display.
     pub league_name: String,
+    /// The directory of announcements, if there is one.
+    pub announcements: Option<PathBuf>,
 }
 
 impl OwnersOptions {
@@ -296,6 +299,10 @@ fn router(owners: Arc<Owners>) -> Router {
         .route("/api/v1/owner/challenges/{id}", delete(bots::take_back))
         .route("/api/v1/owner/matches", get(matches::list))
         .route("/api/v1/owner/matches/{ladder}/{id}/log", get(matches::log))
+        .route("/organiser", get(organiser::page))
+        .route("/api/v1/organiser", get(organiser::show))
+        .route("/api/v1/organiser/session", post(organiser::begin).delete(organiser::end))
+        .route("/api/v1/organiser/acts", post(organiser::decide))
         .fallback(pages::missing)
         .method_not_allowed_fallback(|| async {
             refused(StatusCode::METHOD_NOT_ALLOWED, "this path has another method: see the OpenAPI page")

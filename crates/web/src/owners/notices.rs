@@ -39,6 +39,11 @@ pub(super) struct BotNotice {
     text: String,
 }
 
+/// A time in UTC for people.
+fn minute(at: &str) -> String {
+    format!("{} UTC", at.get(..16).unwrap_or(at).replace('T', " "))
+}
+
 /// What is wrong with these bots at this time.
 pub(super) fn notices(
     ladders: &[OwnersLadder],
@@ -67,7 +72,7 @@ pub(super) fn notices(
             last_here = seen.cloned().into_iter().fold(last_here, String::max);
             for (player, state) in shown.states.iter().filter(|(player, _)| is_of_bot(player)) {
                 if let PlayerState::Excluded(until) = state {
-                    let text = format!("{player} is excluded on {on} until {until} for its faults");
+                    let text = format!("{player} is excluded on {on} until {} for its faults", minute(until));
                     add(NoticeKind::Excluded, until, text);
                 }
             }
@@ -82,7 +87,7 @@ pub(super) fn notices(
             }
         }
         if bot.command.is_none() && !bot.is_paused && !is_online && last_here < yesterday {
-            let text = format!("{name} has been offline since {last_here}");
+            let text = format!("{name} has been offline since {}", minute(&last_here));
             let (bot, kind) = (name.clone(), NoticeKind::Offline);
             found.push(BotNotice { bot, ladder: None, kind, at: last_here, text });
         }

@@ -21,7 +21,7 @@ use crate::guard::{self, RequestOrigin};
 use crate::serve::Client;
 
 /// The cookie with the token of an owner.
-const COOKIE_NAME: &str = "referee_owner";
+pub(super) const COOKIE_NAME: &str = "referee_owner";
 /// How long a browser keeps it, in seconds.
 const COOKIE_AGE: u32 = 400 * 24 * 60 * 60;
 /// How long the body of a request may take. Archives have limits of their own.
@@ -51,23 +51,23 @@ impl Credential {
         if let Some(id) = proxied_user(parts, options) {
             return Ok(Credential::Proxy(id));
         }
-        cookie(headers).map(Credential::Cookie).ok_or(OwnersError::NotSignedIn)
+        cookie(headers, COOKIE_NAME).map(Credential::Cookie).ok_or(OwnersError::NotSignedIn)
     }
 }
 
-fn of_token(token: &str) -> Result<OwnerCredential, OwnersError> {
+pub(super) fn of_token(token: &str) -> Result<OwnerCredential, OwnersError> {
     if token.len() > MOST_TOKEN {
         return Err(ActError::unknown_token().into());
     }
     Ok(OwnerCredential::Token(Sha256::digest(token).into()))
 }
 
-/// The owner of the cookie.
-fn cookie(headers: &HeaderMap) -> Option<String> {
+/// The token in the cookie with this name.
+pub(super) fn cookie(headers: &HeaderMap, of: &str) -> Option<String> {
     let fields = headers.get_all(COOKIE).iter().filter_map(|field| field.to_str().ok());
     let mut cookies =
         fields.flat_map(|field| field.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
-    let (_, token) = cookies.find(|(name, _)| *name == COOKIE_NAME)?;
+    let (_, token) = cookies.find(|(name, _)| *name == of)?;
     Some(token.to_owned())
 }
 
@@ -164,7 +164,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionBody {
-    token: String,
+    pub(super) token: String,
 }
 
 /// Signs a browser in.
@@ -175,28 +175,28 @@ pub(super) async fn begin(
     let token = token.trim().to_owned();
     let credential = of_token(&token)?;
     owners.with(move |_, league| Ok(league.owner_by(&credential)?)).await?;
-    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.cookie(&token))]).into_response())
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.cookie(COOKIE_NAME, &token))]).into_response())
 }
 
 /// Signs a browser out.
 pub(super) async fn end(State(owners): OwnersState) -> Response {
-    (StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie())]).into_response()
+    (StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie(COOKIE_NAME))]).into_response()
 }
 
 impl Owners {
-    pub(super) fn cookie(&self, token: &str) -> String {
-        self.cookie_for(token, COOKIE_AGE)
+    pub(super) fn cookie(&self, name: &str, token: &str) -> String {
+        self.cookie_for(name, token, COOKIE_AGE)
     }
 
     /// Removes the cookie.
-    pub(super) fn no_cookie(&self) -> String {
-        self.cookie_for("", 0)
+    pub(super) fn no_cookie(&self, name: &str) -> String {
+        self.cookie_for(name, "", 0)
     }
 
-    fn cookie_for(&self, token: &str, age: u32) -> String {
+    fn cookie_for(&self, name: &str, token: &str, age: u32) -> String {
         let secure = if self.is_https() { "; Secure" } else { "" };
         let options = self.options();
         let path = options.path();
-        format!("{COOKIE_NAME}={token}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Strict{secure}")
+        format!("{name}={token}; Path={path}; Max-Age={age}; HttpOnly; SameSite=Strict{secure}")
     }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::error::OwnersError;
-use super::session::{Body, proxied_user};
+use super::session::{Body, COOKIE_NAME, proxied_user};
 use super::{OwnersState, SignUp, SignUpMode, json, now};
 use crate::limiter::network_of;
 use crate::serve::Client;
@@ -168,7 +168,7 @@ pub(super) async fn sign_up(
     let token = user.is_none().then_some(&*token);
     let answer = json(StatusCode::CREATED, &SignedUp { id: &owner.id, state: owner.state, token });
     Ok(match token {
-        Some(token) => ([(SET_COOKIE, owners.cookie(token))], answer).into_response(),
+        Some(token) => ([(SET_COOKIE, owners.cookie(COOKIE_NAME, token))], answer).into_response(),
         None => answer,
     })
 }

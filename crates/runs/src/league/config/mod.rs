@@ -255,8 +255,14 @@ impl LeagueConfig {
     /// # Errors
     /// If `[owners]` is not valid.
     pub fn owners(&self) -> Result<Option<OwnersOptions>, LeagueConfigError> {
-        let options = self.owners.as_ref().map(|owners| owners.options(&self.signup, self.shown_name()));
-        Ok(options.transpose()?)
+        let options =
+            |owners: &OwnersConfig| owners.options(&self.signup, self.shown_name(), self.announcements());
+        Ok(self.owners.as_ref().map(options).transpose()?)
+    }
+
+    /// The directory of announcements, if the file names one.
+    pub fn announcements(&self) -> Option<PathBuf> {
+        self.pages.announcements.as_ref().map(|folder| self.folder.join(folder))
     }
 
     /// Where owners find their pages.

@@ -1,6 +1,7 @@
 //! The tables `[owners]` and `[signup]` of the file of a league.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
 
 use referee_report::page::PublicUrl;
 use referee_web::{OwnersLink, OwnersOptions, SignUp, SignUpMode};
@@ -93,6 +94,7 @@ impl OwnersConfig {
         &self,
         sign_up: &SignUpConfig,
         league: Option<&str>,
+        announcements: Option<PathBuf>,
     ) -> Result<OwnersOptions, BadOwners> {
         let mut hosts = self.hosts.clone();
         let url = self.url.as_ref().map(ToString::to_string);
@@ -123,6 +125,7 @@ impl OwnersConfig {
             bots: self.bots,
             challenges: self.challenges_per_day,
             league_name: league.unwrap_or("the league").to_owned(),
+            announcements,
         })
     }
 }

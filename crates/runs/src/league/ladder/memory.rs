@@ -27,7 +27,7 @@ pub struct LadderMemory {
     pub here: BTreeSet<String>,
     /// Since when other bots that connect are not there, in UTC, by player.
     #[serde(default)]
-    pub away: BTreeMap<String, String>,
+    away: BTreeMap<String, String>,
     /// The players whose owners have used up the quota of this day. It is counted anew from the results.
     used_up: BTreeSet<String>,
     #[serde(default)]

@@ -1,0 +1,195 @@
+// The page of organisers: what goes on, and what they decide.
+"use strict";
+{
+  /** How often the page looks for changes, in milliseconds. */
+  const OFTEN = 5000;
+  let shown = null;
+  /** What each list shows, as JSON: it is drawn again only if that has changed. */
+  const drawn = new Map();
+
+  async function ask(method, path, body) {
+    const answer = await fetch(`${root}api/v1/${path}`, { method, ...body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } });
+    const text = await answer.text();
+    await released();
+    const json = text && answer.headers.get("Content-Type") === "application/json" ? JSON.parse(text) : text;
+    if (answer.ok) return json;
+    throw Object.assign(new Error(json.error ?? `the server answers with ${answer.status}`), { status: answer.status });
+  }
+
+  function tell(text, isBad = false) {
+    $("told").hidden = !text;
+    $("told").className = isBad ? "notice bad" : "notice";
+    $("told").replaceChildren(...text ? [element("p", {}, text)] : []);
+  }
+
+  /** Does something at the server, says so, and shows what has changed. Returns whether it was done. */
+  async function act(done, method, path, body) {
+    tell("");
+    try {
+      await ask(method, path, body);
+      await look();
+      tell(done);
+      return true;
+    } catch (error) {
+      tell(error.message, true);
+      return false;
+    }
+  }
+
+  const decide = (done, decision) => act(done, "POST", "organiser/acts", decision);
+
+  const onSubmit = (form, work) => $(form).addEventListener("submit", (event) => {
+    event.preventDefault();
+    work();
+  });
+
+  /** Draws a list again if what it shows has changed, and nothing in it is open. */
+  function list(id, values, draw) {
+    const sign = JSON.stringify(values);
+    if (drawn.get(id) === sign || $(id).querySelector("details[open]")) return;
+    drawn.set(id, sign);
+    $(id).replaceChildren(...values.length ? values.map(draw) : [element("li", { class: "muted" }, "None.")]);
+  }
+
+  function button(text, of, work, danger = false) {
+    const made = element("button", { type: "button", ...danger ? { class: "danger" } : {} }, text, element("span", { class: "hide" }, ` ${of}`));
+    made.addEventListener("click", work);
+    return made;
+  }
+
+  /** A fold with a field that has to be filled in: a reason, or the name of what is removed. */
+  function asking(text, of, label, work) {
+    const input = element("input", { required: "", maxlength: 500, "aria-label": `${label}: ${of}` });
+    const form = element("form", { class: "fields pager" }, element("div", { class: "grow" }, input), element("button", { class: "danger", type: "submit" }, text));
+    const made = element("details", {}, element("summary", { class: "small" }, text, element("span", { class: "hide" }, ` ${of}`)), element("p", { class: "note" }, `${label}.`), form);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      made.open = false;
+      work(input.value);
+    });
+    return made;
+  }
+
+  /** Removes something whose name was written. */
+  const ifNamed = (name, work) => (written) => (written === name ? work() : tell(`Nothing was done: ${written} is not ${name}.`, true));
+
+  const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
+  const line = (main, acts, ...more) => element("li", {}, element("div", { class: "row acts" }, element("span", { class: "grow" }, ...main), ...acts), ...more);
+  const tag = (text, kind = "") => element("span", { class: `tag ${kind}` }, text);
+  const small = (text) => element("p", { class: "small muted" }, text);
+
+  function pagesOf({ watch_port: port, url }) {
+    if (url) return url.endsWith("/") ? url : `${url}/`;
+    return port ? `${location.protocol}//${location.hostname}:${port}/` : null;
+  }
+
+  function toMatch(ladder, id) {
+    const pages = pagesOf(shown.ladders.find(({ name }) => name === ladder) ?? {});
+    return pages ? element("a", { href: `${pages}matches/${id}` }, id) : element("span", {}, id);
+  }
+
+  function pauseButton(paused, of, part) {
+    return paused ? button("Resume", of, () => decide(`${of} is resumed.`, { act: "resume", ...part })) : button("Pause", of, () => decide(`${of} is paused.`, { act: "pause", ...part }));
+  }
+
+  function ladder({ name, game, paused, waits_for_storage: full, rules_fail: broken, online, running, jobs, next, queued, last_result: last }) {
+    const tags = [paused && tag("paused", "warn"), full && tag("waits for the disk", "bad"), broken && tag("its rules fail", "bad")].filter(Boolean);
+    const waiting = next.slice(0, 5).map(({ sides, why }) => `${sides.flat().join(" – ")} (${why})`);
+    return line([element("b", {}, name), ` ${game} `, ...tags], [pauseButton(paused, name, { ladder: name })],
+      small(`${online} online, ${running} of ${jobs} matches in progress${queued ? `, ${queued} wait for a worker` : ""}, ${last ? `last result ${minute(last)}` : "no result yet"}`),
+      ...waiting.length ? [small(`Next: ${waiting.join("; ")}${next.length > 5 ? ` and ${next.length - 5} more` : ""}`)] : []);
+  }
+
+  function submission({ id, owner, bot, version, state, approved, changed_at: at }) {
+    const name = bot ? `${bot}@${version}` : `submission ${id}`, waits = state === "waiting" && !approved;
+    return line([element("b", {}, name), ` of ${owner} `, tag(state, waits ? "warn" : "info")],
+      waits ? [button("Approve", name, () => decide(`${name} plays.`, { act: "approve_submission", submission: id }))] : [],
+      small(`since ${minute(at)}`),
+      ...waits ? [asking("Reject", name, "Reason, which its owner reads", (reason) => decide(`${name} is rejected.`, { act: "reject_submission", submission: id, reason }))] : []);
+  }
+
+  function bot({ name, display_name: display, owner, connects, paused, ended, online, stuck, last_match: last }) {
+    const own = display ? `${display} (${name})` : name;
+    const tags = ended ? [tag(ended)] : [online ? tag("online", "good") : tag("offline"), paused && tag("paused", "warn"), stuck && tag("stuck", "bad"), !last && tag("never played", "warn")].filter(Boolean);
+    const folds = ended ? [] : [
+      asking("Disqualify", name, "Reason, which is public", (reason) => decide(`${name} is disqualified.`, { act: "disqualify", bot: name, reason })),
+      asking("Remove", name, `Its token is invalid and it plays no longer. Write ${name} to be sure`, ifNamed(name, () => decide(`${name} is removed.`, { act: "revoke", bot: name }))),
+    ];
+    return line([element("b", {}, own), ` of ${owner} `, ...tags.flatMap((one) => [one, " "])], ended ? [] : [pauseButton(paused, name, { bot: name })],
+      small(`${connects ? "connects" : "is started by the server"}, ${last ? `last match ${minute(last)}` : "no match yet"}`), ...folds);
+  }
+
+  function owner({ id, display_name: display, affiliation, contact, state, bots, handed_in: handedIn }) {
+    const acts = {
+      waiting: [button("Approve", id, () => decide(`${id} takes part.`, { act: "approve_owner", owner: id }))],
+      active: [button("Ban", id, () => decide(`${id} and its bots are kept away.`, { act: "ban_owner", owner: id }), true)],
+      banned: [button("Unban", id, () => decide(`${id} is admitted again.`, { act: "unban_owner", owner: id }))],
+    }[state] ?? [];
+    const tags = [state === "active" ? "" : tag(state, state === "left" ? "" : "warn"), " ", state === "active" && !handedIn ? tag("not handed in", "warn") : ""];
+    return line([element("b", {}, display ? `${display} (${id}) ` : `${id} `), ...tags], acts,
+      small([affiliation, contact, counted(bots, "bot")].filter(Boolean).join(", ")),
+      ...state === "left" ? [] : [asking("Remove", id, `What it said of itself is erased, and its bots retire. Write ${id} to be sure`, ifNamed(id, () => decide(`${id} is removed.`, { act: "remove_owner", owner: id })))]);
+  }
+
+  function show(facts) {
+    shown = facts;
+    const { league, organiser, paused, announces, ladders, bots, notices, owners, submissions, faults, disk, log } = facts;
+    $("brand").textContent = league;
+    $("title").replaceChildren(`Organise ${league} `, pauseButton(paused, "the league", {}));
+    const playing = bots.filter(({ ended }) => !ended), count = (is) => playing.filter(is).length;
+    const gib = (bytes) => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
+    $("state").textContent = [`${organiser}:`, paused ? "the league is paused," : "", `${count(({ online }) => online)} of ${playing.length} bots online,`, `${count(({ stuck }) => stuck)} stuck,`,
+      `${count(({ last_match: last }) => !last)} never played,`, `${counted(owners.filter(({ state, handed_in: has }) => state === "active" && !has).length, "owner")} without a bot,`,
+      disk ? `${gib(disk.free)} of ${gib(disk.size)} free.` : "the disk is unknown."].filter(Boolean).join(" ");
+    $("outside").hidden = true;
+    $("inside").hidden = false;
+    $("notices-part").hidden = !notices.length;
+    list("notices", notices, ({ text }) => element("li", {}, text));
+    list("ladders", ladders, ladder);
+    list("submissions", submissions, submission);
+    list("faults", faults, ({ ladder: on, id, player, fault, ended_at: at }) => line([element("b", {}, player), ` ${fault} in `, toMatch(on, id), ` on ${on}`], [], small(minute(at))));
+    list("bots", [...playing, ...bots.filter(({ ended }) => ended)], bot);
+    list("owners", owners, owner);
+    list("workers", ladders.flatMap(({ name, workers }) => workers.map((worker) => ({ on: name, ...worker }))),
+      ({ on, name, state, connected, reason, matches, faults: made, lost }) => line([element("b", {}, name), ` on ${on} `, tag(connected ? state : "not connected", connected && state === "active" ? "good" : "warn")], [],
+        small([counted(matches, "match", "matches"), `${made} with faults`, `${lost} lost`, reason].filter(Boolean).join(", "))));
+    list("log", log, ({ at, user, action }) => line([element("b", {}, user), ` ${action}`], [], small(minute(at))));
+    list("rule-ladder", ladders.map(({ name }) => name), (value) => element("option", { value }, value));
+    $("announce-part").hidden = !announces;
+  }
+
+  async function look() {
+    try {
+      show(await ask("GET", "organiser"));
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      shown = null;
+      $("inside").hidden = true;
+      $("outside").hidden = false;
+      $("state").textContent = "What goes on in the league, and what you decide.";
+    }
+  }
+
+  onSubmit("sign-in-form", async () => {
+    if (await act("", "POST", "organiser/session", { token: $("token").value })) $("token").value = "";
+  });
+  onSubmit("rule-form", async () => {
+    const value = (id) => $(`rule-${id}`).value, decision = value("act");
+    const winner = decision === "award" ? { winner: value("winner") || null } : {};
+    if (await decide("It is ruled.", { act: decision, ladder: value("ladder"), match: value("match"), reason: value("reason"), ...winner })) $("rule-form").reset();
+  });
+  onSubmit("announce-form", async () => {
+    if (await decide("It is announced.", { act: "announce", title: $("announce-heading").value, text: $("announce-text").value })) $("announce-form").reset();
+  });
+  $("sign-out").addEventListener("click", () => act("You have signed out.", "DELETE", "organiser/session"));
+
+  async function follow() {
+    try {
+      await look();
+    } catch (error) {
+      $("state").textContent = error.status ? error.message : "connecting …";
+    }
+    setTimeout(follow, OFTEN);
+  }
+  follow();
+}
