@@ -322,10 +322,16 @@ async fn page(State(owners): OwnersState, headers: HeaderMap) -> Response {
     let league = &options.league_name;
     let (title, description) =
         (format!("Your bots in {league}"), "Sign up, and let your bots play.".to_owned());
+    respond(&owners, &PAGE, PageCard { title, description, picture: None }, &headers).await
+}
+
+/// A page with the links to those of the league.
+async fn respond(owners: &Arc<Owners>, page: &Page, card: PageCard, headers: &HeaderMap) -> Response {
+    let options = owners.options();
     let of_bar = owners.clone();
-    let seen = options.public_url(&headers);
+    let seen = options.public_url(headers);
     let bar = tokio::task::spawn_blocking(move || of_bar.nav_bar(seen.as_ref())).await.unwrap_or_default();
-    PAGE.respond(true, &PageCard { title, description, picture: None }, league, &[(BAR, &bar)])
+    page.respond(true, &card, &options.league_name, &[(BAR, &bar)])
 }
 
 /// Rejects requests for other hosts and from pages of other sites, and adds the headers of all responses.

@@ -5,9 +5,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 use axum::extract::{FromRequestParts, State};
-use axum::http::StatusCode;
 use axum::http::header::{AUTHORIZATION, SET_COOKIE};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use referee_league::{
     BotEnd, LadderMatches, League, LeagueChange, LeaguePart, MatchFilter, OrganiserAct, OwnerCredential,
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::error::OwnersError;
 use super::notices::{BotNotice, notices};
 use super::session::{Body, SessionBody, cookie, of_token};
-use super::{Owners, OwnersLadder, OwnersState, json, now};
+use super::{Owners, OwnersLadder, OwnersState, json, now, respond};
 use crate::guard::{self, RequestOrigin};
 use crate::notices::announce;
 use crate::pages::{COMMON_SCRIPT, Page, PageCard, TOP};
@@ -80,16 +80,15 @@ impl FromRequestParts<Arc<Owners>> for Organiser {
 }
 
 /// The page of organisers, or how to sign in.
-pub(super) async fn page(State(owners): OwnersState) -> Response {
+pub(super) async fn page(State(owners): OwnersState, headers: HeaderMap) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let (body, script) =
             (include_str!("../assets/organiser.html"), include_str!("../assets/organiser.js"));
         Page::about(None, TOP, body, &[COMMON_SCRIPT, script])
     });
-    let options = owners.options();
-    let title = format!("Organise {}", options.league_name);
+    let title = format!("Organise {}", owners.options().league_name);
     let card = PageCard { title, description: "For organisers.".to_owned(), picture: None };
-    PAGE.respond(true, &card, &options.league_name, &[])
+    respond(&owners, &PAGE, card, &headers).await
 }
 
 /// Signs a browser in.
