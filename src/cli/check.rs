@@ -16,7 +16,7 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted;
-use crate::cli::submitted::SubmittedDirectory;
+use crate::cli::submitted::Submission;
 use crate::cli::{Exit, Failure};
 use crate::game::{Catalog, counted, json};
 use crate::report::{JunitStep, StepStatus, junit, table};
@@ -126,16 +126,20 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         }
         words => (None, catalog.clone(), &words[0]),
     };
-    let submitted = match Path::new(command).join(BOT_FILE).is_file() {
-        true => match SubmittedDirectory::build(Path::new(command), &args.sandbox)? {
-            Some(submitted) => Some(submitted),
-            None => return Ok(Exit::No),
-        },
-        false => None,
-    };
-    let command = match &submitted {
-        Some(submitted) => submitted.command.clone(),
-        None => {
+    let place = tempfile::tempdir().map_err(Failure::cannot_run)?;
+    let command = match Path::new(command).join(BOT_FILE).is_file() {
+        true => {
+            let sandbox = args.sandbox.strict()?;
+            let submission = Submission::open(Path::new(command))?;
+            match submission.build(place.path(), &place.path().join("bot"), &sandbox)? {
+                Ok(built) => built.command,
+                Err(log) => {
+                    stderr_line(log);
+                    return Ok(Exit::No);
+                }
+            }
+        }
+        false => {
             let mut command: Command = command.parse().map_err(Failure::usage)?;
             args.sandbox.apply([&mut command])?;
             command

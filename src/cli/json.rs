@@ -10,6 +10,7 @@
 //! | `regress merge` | [`RegressionReport`](crate::report::RegressionReport) |
 //! | `sprt` | [`SprtReport`] |
 //! | `tournament run`, `resume`, `best` | [`Listening`], [`Watching`], [`MatchLine`], [`OutOfRace`], [`StandingsLine`] |
+//! | `grade` | [`GradeLine`] |
 //! | `tournament watch` | [`Watching`] |
 //! | `tournament check` | [`TournamentCheck`] |
 //! | `tournament status` | [`TournamentStatus`] |
@@ -653,6 +654,37 @@ pub(super) struct OutOfRace {
     pub(super) evidence: f64,
     /// The evidence from which on a version is out, 1 / alpha.
     pub(super) suffices: f64,
+}
+
+/// A bot that was graded: a line of `referee grade --json`.
+#[derive(Debug, Default, Serialize)]
+#[serde(tag = "type", rename = "grade")]
+pub(super) struct GradeLine {
+    /// The name of its directory or archive.
+    pub(super) submission: String,
+    /// The name of the bot in the matches.
+    pub(super) bot: Option<String>,
+    /// Why it was not graded: the log of its build, or what is wrong with its files.
+    pub(super) refused: Option<String>,
+    pub(super) grade: Option<String>,
+    /// With the ends of the 95% interval.
+    pub(super) points: Option<Estimate>,
+    pub(super) most_points: Option<f64>,
+    /// On the scale of the anchors.
+    pub(super) elo: Option<Estimate>,
+    /// Whether the grade is known within the tolerance.
+    pub(super) is_known: bool,
+    /// Whether it was measured now, at least in part.
+    pub(super) is_new: bool,
+    /// The number of sets that count.
+    pub(super) sets: u32,
+    /// The number of sets that do not, because an anchor made a fault.
+    pub(super) dropped: u32,
+    pub(super) matches: usize,
+    /// The number of matches with a fault of the bot.
+    pub(super) faults: usize,
+    /// The measurement: a directory of a tournament.
+    pub(super) directory: Option<PathBuf>,
 }
 
 /// A match: a line of `referee tournament export --format json`.

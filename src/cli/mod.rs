@@ -23,6 +23,7 @@ mod find_game;
 mod follow;
 mod game;
 mod games;
+mod grade;
 mod human;
 mod imagine;
 mod init;
@@ -159,6 +160,7 @@ enum Command {
     Play(Box<play::Args>),
     Regress(Box<regress::Args>),
     Best(Box<best::Args>),
+    Grade(Box<grade::Args>),
     Openings(Box<openings::Args>),
     Sprt(sprt::Args),
     Human(Box<human::Args>),
@@ -213,6 +215,7 @@ impl Cli {
             Command::Play(args) => play::run(*args, catalog),
             Command::Regress(args) => regress::run(*args, catalog),
             Command::Best(args) => best::run(*args, catalog),
+            Command::Grade(args) => grade::run(&args, catalog),
             Command::Openings(args) => openings::run(*args, catalog),
             Command::Sprt(args) => sprt::run(&args),
             Command::Human(args) => human::run(*args, catalog),

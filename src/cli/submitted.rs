@@ -1,23 +1,24 @@
 //! A bot's directory, built as a league does it to which it is handed in.
 
-use std::fs;
+use std::error::Error;
+use std::fs::{self, File};
 use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use crate::bot::Command;
+use crate::bot::sandbox::Sandbox;
 use crate::cli::bots::{block_on, launch};
-use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::stderr_line;
 use crate::cli::signals::interrupted;
 use crate::cli::{Exit, Failure};
+use crate::files::open_regular;
 use crate::game::Chain;
 use crate::game::printable::printable;
-use crate::runs::submissions::SubmissionsConfig;
 use crate::runs::submissions::{
-    Build, SubmissionLog, SubmissionTerms, TrialError, build, open_archive, pack_bot,
+    BotFile, Build, SubmissionLog, SubmissionTerms, SubmissionsConfig, TrialError, build, open_archive,
+    pack_bot,
 };
+use crate::workers::archive::{self, ArchiveId};
 
 /// How many paths that are left out are named.
 const MOST_NAMED: usize = 10;
@@ -32,51 +33,65 @@ pub(super) fn say_left_out(paths: &[PathBuf]) {
     }
 }
 
-/// The unpacked and built bot of a directory.
-pub(super) struct SubmittedDirectory {
-    /// How the bot is started.
-    pub(super) command: Command,
-    /// Its files.
-    _place: TempDir,
+/// A bot that is handed in, as an archive in the normal form.
+pub(super) struct Submission {
+    pub(super) id: ArchiveId,
+    archive: File,
+    limits: SubmissionTerms,
 }
 
-impl SubmittedDirectory {
-    /// Packs a directory, unpacks the archive elsewhere and builds the bot, with the default limits of leagues. If that fails,
-    /// prints the log and returns none.
+/// The unpacked and built bot of a submission.
+pub(super) struct BuiltSubmission {
+    pub(super) file: BotFile,
+    /// How the bot is started.
+    pub(super) command: Command,
+}
+
+impl Submission {
+    /// Packs a directory, or reads an archive, with the default limits of leagues.
+    pub(super) fn open(path: &Path) -> Result<Submission, Failure> {
+        let limits = SubmissionsConfig::default().terms(u32::MAX).map_err(Failure::usage)?;
+        let wrong = |error: &dyn Error| Failure::usage(format!("{}: {}", path.display(), Chain(error)));
+        if !path.is_dir() {
+            let archive = open_regular(path, File::options().read(true)).map_err(|error| wrong(&error))?;
+            let id = archive::check(&archive, limits.archive).map_err(|error| wrong(&error))?;
+            return Ok(Submission { id, archive, limits });
+        }
+        let mut archive = tempfile::tempfile().map_err(Failure::cannot_run)?;
+        let packed = pack_bot(path, limits.archive, BufWriter::new(&mut archive));
+        let packed = packed.map_err(|error| wrong(&error))?;
+        say_left_out(&packed.left_out);
+        archive.flush().and_then(|()| archive.rewind()).map_err(Failure::cannot_run)?;
+        Ok(Submission { id: packed.archive.id, archive, limits })
+    }
+
+    /// Unpacks the archive in a directory and builds the bot there, in `bot`. If that fails, returns the log.
     pub(super) fn build(
-        directory: &Path,
-        sandbox: &SandboxOptions,
-    ) -> Result<Option<SubmittedDirectory>, Failure> {
-        let terms = SubmissionsConfig::default().terms(u32::MAX).map_err(Failure::usage)?;
-        let bot_sandbox = sandbox.strict()?;
-        let mut limits = terms.build.clone();
+        &self,
+        place: &Path,
+        bot: &Path,
+        bot_sandbox: &Sandbox,
+    ) -> Result<Result<BuiltSubmission, String>, Failure> {
+        let mut limits = self.limits.build.clone();
         limits.read.clone_from(&bot_sandbox.limits().read);
         let build_sandbox = bot_sandbox.with(limits).map_err(Failure::usage)?;
-        let place = tempfile::tempdir().map_err(Failure::cannot_run)?;
-        let mut log = SubmissionLog::new(place.path());
-        let mut archive = tempfile::tempfile().map_err(Failure::cannot_run)?;
-        let packed = pack_bot(directory, terms.archive, BufWriter::new(&mut archive));
-        let packed =
-            packed.map_err(|error| Failure::usage(format!("{}: {}", directory.display(), Chain(&error))))?;
-        say_left_out(&packed.left_out);
-        let packed = packed.archive;
-        archive.flush().and_then(|()| archive.rewind()).map_err(Failure::cannot_run)?;
-        let (source, bot) = (place.path().join("source"), place.path().join("bot"));
+        let mut log = SubmissionLog::new(place);
+        let source = place.join("source");
         fs::create_dir(&source).map_err(Failure::cannot_run)?;
-        let SubmissionTerms { archive: limits, result, build_time, .. } = terms;
+        let SubmissionTerms { archive: limits, result, build_time, .. } = self.limits;
         let launch = launch()?;
         let built = block_on(async {
-            let file = open_archive(&archive, &packed.id, &source, limits).await?;
+            let file = open_archive(&self.archive, &self.id, &source, limits).await?;
             let order = Build {
                 sandbox: &build_sandbox,
                 launch: &launch,
-                archive: &archive,
-                id: packed.id,
+                archive: &self.archive,
+                id: self.id,
                 limits,
                 result,
                 most_time: build_time,
                 source: &source,
-                bot: &bot,
+                bot,
             };
             tokio::select! {
                 built = build(&file, order, tempfile::tempfile, &mut log) => built?,
@@ -94,11 +109,10 @@ impl SubmittedDirectory {
             }
             Err(refused) => {
                 log.line(Chain(&refused));
-                stderr_line(log.text().trim_end());
-                return Ok(None);
+                return Ok(Err(log.text().trim_end().to_owned()));
             }
         };
-        let command = file.command_in(&bot, &bot_sandbox).map_err(Failure::usage)?;
-        Ok(Some(SubmittedDirectory { command, _place: place }))
+        let command = file.command_in(bot, bot_sandbox).map_err(Failure::usage)?;
+        Ok(Ok(BuiltSubmission { file, command }))
     }
 }

@@ -11,6 +11,7 @@ const SUBCOMMANDS: &[&str] = &[
     "play",
     "regress",
     "best",
+    "grade",
     "openings",
     "sprt",
     "human",

@@ -35,6 +35,7 @@ mod game_transcripts;
 mod game_unlisted;
 mod game_wasm;
 mod games;
+mod grade;
 mod guide;
 mod hostile;
 mod human;

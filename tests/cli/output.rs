@@ -149,6 +149,19 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
     if checked != 0 {
         case("worker check --time 50ms", checked, checked);
     }
+    // The archive is none, so that nothing is played.
+    folder.write("bad.tar", "bad");
+    let anchors = folder.read("cup.toml").replace("opening_plies = 0\nmirror = 'none'", "opening_plies = 2");
+    let missing: Vec<String> = crate::sandbox::missing().iter().map(ToString::to_string).collect();
+    let grades =
+        "[[grades]]\ngrade = 'F'\nelo = 0\npoints = 0\n[[grades]]\ngrade = 'A'\nelo = 9\npoints = 9\n";
+    let anchors = format!("{anchors}[sandbox]\nmode = 'strict'\nallow_missing = {missing:?}\n{grades}");
+    let anchors = folder.write("anchors.toml", anchors.replace("round_robin", "grade"));
+    case(
+        &format!("grade {} --against {anchors} --dir {}", folder.text("bad.tar"), folder.text("grades")),
+        1,
+        1,
+    );
     case("sprt --wdl 400,0,0", 0, 5);
     case("sprt --wdl 0,0,400 --json", 1, 1);
     case("sprt --wdl 10,0,10", 3, 3);

@@ -14,6 +14,7 @@ mod estimates;
 #[cfg(feature = "fuzzing")]
 mod fuzz;
 mod gate;
+mod grade;
 mod ladder;
 mod luck;
 mod month;

@@ -14,6 +14,7 @@
 //! 6. [`regression::Regression`] tests whether a new version of a bot is stronger than its base, using [`sprt`];
 //!    [`estimates`] estimates by how much.
 //! 7. [`race::Race`] picks the best of several versions.
+//! 8. [`grade`] measures one bot against others whose strengths are known.
 //!
 //! A *set* is the matches of the same entrants on one deal ([`Deals`]): the unit of all statistics. [`sample`] states which
 //! sets of a comparison count, and what sets on one opening say of other openings.
@@ -47,6 +48,7 @@ pub mod amounts;
 mod brownian;
 mod cause;
 pub mod estimates;
+pub mod grade;
 pub mod ladder;
 mod likelihood;
 mod lineup;

@@ -343,7 +343,9 @@ impl TournamentPrinter<'_> {
             return Ok(Exit::CannotRun);
         }
         luck(&mut self.out);
-        let is_undecided = schedule.look().race().is_some_and(|race| race.pick().is_none());
+        let schedule = schedule.look();
+        let is_undecided = schedule.race().is_some_and(|race| race.pick().is_none())
+            || schedule.grading().is_some_and(|grading| !grading.is_graded);
         let exit = match is_undecided {
             true => Exit::Undecided,
             false if is_strict && has_faults(results)? => Exit::No,

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use referee_game::{Meta, counted};
 use referee_protocol::referee::Clock;
 use referee_stats::Deals;
+use referee_stats::grade::GradeTerms;
 use referee_stats::race::RaceTerms;
 use referee_stats::schedule::{Format, Plan};
 use referee_store::MatchRow;
@@ -99,6 +100,10 @@ fn format(format: Format) -> String {
         Format::Race(RaceTerms { within, alpha, max_sets }) => format!(
             "race until one is within {within} Elo of the best with an error of at most {}%, {} at most",
             100.0 * alpha,
+            times(max_sets, "set", "sets")
+        ),
+        Format::Grade(GradeTerms { within, max_sets, .. }) => format!(
+            "the strength of the first entrant by those of the others, within {within:.0} Elo, {} at most",
             times(max_sets, "set", "sets")
         ),
         Format::Duel { sets } => format!("duel, {}", times(sets, "set", "sets")),

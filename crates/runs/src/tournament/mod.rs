@@ -12,6 +12,7 @@ mod change;
 mod config;
 mod entrant_row;
 mod error;
+mod grading;
 mod kept_site;
 mod play;
 mod recover;
@@ -26,6 +27,7 @@ pub use config::{
     relative_path,
 };
 pub use error::{Contradiction, TournamentError};
+pub use grading::{GRADED_BOT, GradingPlace, find_grading};
 pub use kept_site::KeptSite;
 pub use play::{TournamentEnd, TournamentEvent};
 pub use recover::{LockedTournament, Tournament, TournamentFolder, reveal};

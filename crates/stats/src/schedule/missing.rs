@@ -35,7 +35,7 @@ impl Schedule {
                 let [least, most] = sets.map(|sets| pairs * u64::from(sets * self.legs));
                 MatchesLeft { least: due + least, most: self.most_of_round(tie_breaks) + most }
             }
-            Format::Race(_) if !self.is_over => {
+            Format::Race(_) | Format::Grade(_) if !self.is_over => {
                 MatchesLeft { least: due, most: self.most_matches() - (self.results.len() as u64 - due) }
             }
             _ => MatchesLeft::exactly(due),

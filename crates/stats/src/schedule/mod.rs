@@ -14,7 +14,7 @@
 //! concurrently. A round of a Swiss or a knockout tournament is known when all sets of the previous round are closed.
 //! Of the sets of a pair in a knockout, those may be played concurrently that are needed regardless of earlier ones:
 //! of the best of 5 the first 3, then one more for every result that keeps the pair open. A race has rounds as well, each of
-//! about a 64th of the sets so far.
+//! about a 64th of the sets so far, and so has a grade, each of a 16th.
 //!
 //! **Late entries and withdrawals.** A late entrant has [`Participation::joins`] set to [`Schedule::next_round`]: in a round
 //! robin its matches are added at the end, in a Swiss tournament it is paired from that round on; a knockout accepts
@@ -39,6 +39,7 @@
 //! in advance it returns by [`Participation::leaves`] being removed; its matches are due again.
 
 mod balance;
+mod grade;
 mod id;
 mod knockout;
 mod missing;
@@ -60,8 +61,9 @@ pub use rounds::RoundPair;
 pub use ruling::{MatchRuling, Ruling, RulingError};
 
 use super::amounts::AmountSample;
+use super::grade::{GradeTerms, Grading};
 use super::pairing::{knockout::bracket, partners, swiss::Card, table};
-use super::race::Race;
+use super::race::{Race, RaceTerms};
 use super::standings::{Award, Entries, Ranking, Standings, Unplayed, Withdrawn};
 use super::{Deals, Entrant, Lineup, MatchResult};
 use referee_game::Misconfigured;
@@ -156,6 +158,7 @@ pub struct Schedule {
     extra: u32,
     swiss: Vec<Card>,
     race: Option<Race>,
+    grading: Option<Grading>,
     is_over: bool,
 }
 
@@ -197,6 +200,7 @@ impl Schedule {
             extra: 0,
             swiss: Vec::new(),
             race: None,
+            grading: None,
             is_over: false,
             plan,
         };
@@ -269,7 +273,9 @@ impl Schedule {
             Format::Knockout { best_of, tie_breaks } => {
                 (all - 1) * (u64::from(best_of) + u64::from(tie_breaks) * u64::from(self.tie_break_sets()))
             }
-            Format::Race(terms) => u64::from(terms.max_sets),
+            Format::Race(RaceTerms { max_sets, .. }) | Format::Grade(GradeTerms { max_sets, .. }) => {
+                u64::from(max_sets)
+            }
             _ => self.sets.len() as u64,
         };
         sets * legs
@@ -288,6 +294,11 @@ impl Schedule {
     /// The race, in this format.
     pub fn race(&self) -> Option<&Race> {
         self.race.as_ref()
+    }
+
+    /// How the first entrant has been graded so far, in this format.
+    pub fn grading(&self) -> Option<Grading> {
+        self.grading
     }
 
     /// The winner of a knockout, or the pick of a race, once known.
@@ -490,7 +501,7 @@ impl Schedule {
                     by_sides(if seating.sides() == 2 { vec![one, other] } else { vec![one, other, other] })
                 })
                 .collect(),
-            Format::Swiss { .. } => Vec::new(),
+            Format::Swiss { .. } | Format::Grade(_) => Vec::new(),
             Format::Race(terms) => {
                 self.race = Some(Race::new(terms, all));
                 Vec::new()
@@ -525,6 +536,7 @@ impl Schedule {
                 Format::Swiss { rounds, sets } => self.next_swiss(rounds, sets),
                 Format::Knockout { best_of, tie_breaks } => self.next_knockout(best_of, tie_breaks),
                 Format::Race(terms) => self.next_race(terms.max_sets),
+                Format::Grade(terms) => self.next_grade(&terms),
                 _ => self.is_over = true,
             }
         }

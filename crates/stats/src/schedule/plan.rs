@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::Ruling;
+use crate::grade::GradeTerms;
 use crate::pairing::{partners, swiss};
 use crate::race::RaceTerms;
 use crate::standings::TieBreak;
@@ -48,6 +49,8 @@ pub enum Format {
     },
     /// Until one is picked as the best ([`race`](crate::race)). Two sides.
     Race(RaceTerms),
+    /// The first entrant against the others, whose strengths are known, until its own is ([`grade`](crate::grade)). Two sides.
+    Grade(GradeTerms),
     /// The first two entrants against each other. With three sides, each has two sides in turn.
     Duel {
         /// From 1.
@@ -66,30 +69,30 @@ impl Format {
                 &[TieBreak::DirectEncounter, TieBreak::SonnebornBerger, TieBreak::Wins]
             }
             // Its entrants play different numbers of matches.
-            Format::Race(_) => &[],
+            Format::Race(_) | Format::Grade(_) => &[],
             _ => &[TieBreak::SonnebornBerger, TieBreak::Wins],
         }
     }
 
-    /// The entrant of a gauntlet that plays against each of the others, and is outside the ranking.
+    /// The entrant that plays against each of the others, and is outside the ranking.
     pub fn hero(self) -> Option<Entrant> {
-        matches!(self, Format::Gauntlet { .. }).then_some(Entrant(0))
+        matches!(self, Format::Gauntlet { .. } | Format::Grade(_)).then_some(Entrant(0))
     }
 
     /// Whether all matches are known in advance, and those of a late entrant when it joins.
     pub fn is_known(self) -> bool {
-        !matches!(self, Format::Swiss { .. } | Format::Knockout { .. } | Format::Race(_))
+        !matches!(self, Format::Swiss { .. }) && !self.is_final()
     }
 
     /// Whether later pairs depend on results so that earlier rounds cannot be changed, and nobody can enter late.
     pub fn is_final(self) -> bool {
-        matches!(self, Format::Knockout { .. } | Format::Race(_))
+        matches!(self, Format::Knockout { .. } | Format::Race(_) | Format::Grade(_))
     }
 }
 
 /// When an entrant takes part. In formats that are known in advance, changes are counted instead of rounds, from 2
 /// ([`Schedule::next_round`](super::Schedule::next_round)).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Participation {
     /// The first round in which it is paired; 1 if it takes part from the start.
     pub joins: u32,
@@ -101,6 +104,8 @@ pub struct Participation {
     pub absent: BTreeSet<u32>,
     /// Whether all its results are annulled when it leaves, however many there are, in formats that are known in advance.
     pub is_disqualified: bool,
+    /// Its known strength, in Elo, if it is an anchor of grades.
+    pub elo: Option<f64>,
 }
 
 impl Participation {
@@ -126,6 +131,7 @@ impl Default for Participation {
             missed: Vec::new(),
             absent: BTreeSet::new(),
             is_disqualified: false,
+            elo: None,
         }
     }
 }
@@ -188,7 +194,7 @@ fn binomial(of: u64, size: u64) -> u64 {
 /// The maximum number of matches of a schedule.
 const MAX_MATCHES: u64 = 100_000_000;
 
-/// The maximum number of entrants of a race, whose pairs take time with the cube of it.
+/// The maximum number of entrants of a race, whose pairs take time with the cube of it, and of a grade, whose fit does.
 const MAX_RACERS: u64 = 256;
 
 impl Plan {
@@ -211,7 +217,9 @@ impl Plan {
     /// them.
     pub fn ranked_by(&self) -> RankBy {
         match (self.rank_by, self.format) {
-            (RankBy::Points, Format::Gauntlet { .. } | Format::Partners { .. }) => RankBy::Share,
+            (RankBy::Points, Format::Gauntlet { .. } | Format::Grade(_) | Format::Partners { .. }) => {
+                RankBy::Share
+            }
             (_, Format::Race(_)) => RankBy::Race,
             (by, _) => by,
         }
@@ -250,6 +258,10 @@ impl Plan {
                 terms.check()?;
                 ("a race", [terms.max_sets, 1], 2, sides == 2)
             }
+            Format::Grade(terms) => {
+                terms.check()?;
+                ("a grade", [terms.max_sets, 1], 2, sides == 2)
+            }
             Format::Duel { sets } => ("a duel", [sets, 1], 2, sides == 2 || sides == 3),
         };
         if !fits {
@@ -260,8 +272,15 @@ impl Plan {
         if matches!(self.format, Format::Partners { .. }) && self.seating.seats() != 2 * sides {
             return fail(format!("{}, not {} seats in {sides} sides", partners::NEEDS, self.seating.seats()));
         }
-        if matches!(self.format, Format::Race(_)) && self.deals == Deals::Single {
+        if matches!(self.format, Format::Race(_) | Format::Grade(_)) && self.deals == Deals::Single {
             return fail(format!("{name} needs mirrored sets"));
+        }
+        let is_anchor =
+            |entry: &Participation| entry.elo.is_some_and(|elo| (-10_000.0..=10_000.0).contains(&elo));
+        if matches!(self.format, Format::Grade(_)) && !self.entrants.iter().skip(1).all(is_anchor) {
+            return fail(format!(
+                "{name} needs the strength of each entrant after the first one: `elo`, from -10000 to 10000"
+            ));
         }
         if numbers.contains(&0) {
             return fail(format!("{name} needs at least one cycle, round or set"));
@@ -298,17 +317,17 @@ impl Plan {
             Format::Partners { .. } if count > partners::MAX_ENTRANTS as u64 => {
                 return fail(format!("{name} has at most {} entrants, not {count}", partners::MAX_ENTRANTS));
             }
-            Format::Knockout { .. } | Format::Race(_) if self.field() as u64 != count => {
+            Format::Knockout { .. } | Format::Race(_) | Format::Grade(_) if self.field() as u64 != count => {
                 return fail(format!("{name} accepts no late entrants"));
             }
             Format::Duel { .. } if count != 2 => return fail(format!("{name} has 2 entrants, not {count}")),
             Format::RoundRobin { .. } if sides > 2 => binomial(count, sides as u64),
             Format::Gauntlet { .. } if sides > 2 => binomial(count - 1, sides as u64 - 1),
             Format::Swiss { .. } => count / 2,
-            Format::Race(_) if count > MAX_RACERS => {
+            Format::Race(_) | Format::Grade(_) if count > MAX_RACERS => {
                 return fail(format!("{name} has at most {MAX_RACERS} entrants, not {count}"));
             }
-            Format::Duel { .. } | Format::Race(_) => 1,
+            Format::Duel { .. } | Format::Race(_) | Format::Grade(_) => 1,
             _ => count * count / 2,
         };
         let matches = longest

@@ -63,6 +63,9 @@ pub struct EntrantConfig {
     /// The rounds of a Swiss tournament in which it takes a bye.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub absent: BTreeSet<u32>,
+    /// Its known strength, in Elo, for the format `grade`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) elo: Option<f64>,
     /// The bots of the seats of its side, in order, if they differ.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) team: Vec<EntrantConfig>,
@@ -105,7 +108,11 @@ impl EntrantConfig {
         if !own.is_blank() {
             return Err(EntrantError::KeysOfBot);
         }
-        if self.team.iter().any(|bot| !bot.absent.is_empty() || bot.display_name.is_some()) {
+        if self
+            .team
+            .iter()
+            .any(|bot| !bot.absent.is_empty() || bot.elo.is_some() || bot.display_name.is_some())
+        {
             return Err(EntrantError::KeysOfTeam);
         }
         Ok(())
@@ -127,6 +134,7 @@ impl EntrantConfig {
             max_cost,
             limits,
             absent: _,
+            elo: _,
             team: _,
         } = self;
         command.is_none()
@@ -158,7 +166,7 @@ impl EntrantConfig {
         }
     }
 
-    fn blank() -> EntrantConfig {
+    pub(super) fn blank() -> EntrantConfig {
         EntrantConfig {
             name: None,
             display_name: None,
@@ -173,6 +181,7 @@ impl EntrantConfig {
             max_cost: None,
             limits: BotLimits::default(),
             absent: BTreeSet::new(),
+            elo: None,
             team: Vec::new(),
         }
     }

@@ -67,7 +67,7 @@ pub enum ConfigError {
     Policy(Misconfigured),
     #[error(transparent)]
     Adjudication(Misconfigured),
-    #[error("a race draws an opening for each set: omit `order` and `opening_start`")]
+    #[error("a race or a grade draws an opening for each set: omit `order` and `opening_start`")]
     DrawnOpenings,
     #[error(transparent)]
     Openings(#[from] OpeningsError),

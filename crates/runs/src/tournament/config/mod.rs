@@ -3,6 +3,7 @@
 mod bots;
 mod entrant;
 mod error;
+mod grade;
 mod prepare;
 
 use std::io;
@@ -18,6 +19,7 @@ use referee_match::{DrawRule, ResignRule};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use referee_results::Roster;
+use referee_stats::grade::GradeScale;
 use referee_stats::race::RaceTerms;
 use referee_stats::schedule::RankBy;
 use serde::{Deserialize, Serialize};
@@ -117,6 +119,9 @@ pub struct TournamentConfig {
     /// What the world may see.
     #[serde(default, skip_serializing_if = "PublishConfig::is_default")]
     pub publish: PublishConfig,
+    /// The grades of the format `grade`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grades: Option<GradeScale>,
     /// Who plays.
     pub entrants: Vec<EntrantConfig>,
     /// The base of relative paths: the directory of the file or of the tournament.
@@ -184,6 +189,13 @@ enum FormatConfig {
         cycles: u32,
     },
     Race(RaceTerms),
+    Grade {
+        /// In points of the scale.
+        #[serde(default = "two")]
+        within: f64,
+        #[serde(default = "sets_of_grade")]
+        max_sets: u32,
+    },
 }
 
 /// The points of a bye per match: 1, 0.5 or 0.
@@ -218,6 +230,14 @@ impl From<ByeValue> for f64 {
     fn from(value: ByeValue) -> f64 {
         f64::from(value.half_points) / 2.0
     }
+}
+
+fn two() -> f64 {
+    2.0
+}
+
+fn sets_of_grade() -> u32 {
+    5_000
 }
 
 fn three() -> u32 {

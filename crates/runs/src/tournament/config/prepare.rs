@@ -14,10 +14,11 @@ use referee_engine::sources::{BotSpec, Listen, Source};
 use referee_game::chance::Seed;
 use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
-use referee_game::{Seating, counted};
+use referee_game::{Misconfigured, Seating, counted};
 use referee_match::{Adjudication, check_policy};
 use referee_report::tournament::Settings;
 use referee_stats::Deals;
+use referee_stats::grade::{GradeScale, GradeTerms};
 use referee_stats::schedule::{ByePoints, Format, Participation, Plan, RankBy};
 
 use crate::config::{
@@ -112,7 +113,7 @@ impl TournamentConfig {
             Some(MirrorConfig::None) => Deals::Single,
             Some(MirrorConfig::Rotations) => Deals::Mirrored,
             Some(MirrorConfig::All) => Deals::AllOrders,
-            None if deal_leaks_information(rules.meta()) && !self.is_race() => Deals::Single,
+            None if deal_leaks_information(rules.meta()) && !self.draws_openings() => Deals::Single,
             None => Deals::Mirrored,
         };
         let format = match self.format {
@@ -122,6 +123,7 @@ impl TournamentConfig {
             FormatConfig::Knockout { best_of, tie_breaks } => Format::Knockout { best_of, tie_breaks },
             FormatConfig::Partners { cycles } => Format::Partners { cycles },
             FormatConfig::Race(terms) => Format::Race(terms),
+            FormatConfig::Grade { .. } => Format::Grade(self.scale()?.1),
         };
         let mut plan = Plan::new(format, seating, deals, self.entrants.len());
         if self.rank_by == RankBy::Amounts && rules.meta().amounts.is_none() {
@@ -131,6 +133,7 @@ impl TournamentConfig {
         plan.entrants = entries.unwrap_or(plan.entrants);
         for (entry, entrant) in plan.entrants.iter_mut().zip(&self.entrants) {
             entry.absent.clone_from(&entrant.absent);
+            entry.elo = entrant.elo;
         }
         if let FormatConfig::Swiss { bye, requested_bye, .. } = self.format {
             plan.byes = ByePoints { allocated: bye.half_points, requested: requested_bye.half_points };
@@ -236,8 +239,22 @@ impl TournamentConfig {
         }
     }
 
-    fn is_race(&self) -> bool {
-        matches!(self.format, FormatConfig::Race(_))
+    /// Whether each set draws its opening.
+    fn draws_openings(&self) -> bool {
+        matches!(self.format, FormatConfig::Race(_) | FormatConfig::Grade { .. })
+    }
+
+    /// The scale of the format `grade`, and when a bot is graded by it.
+    ///
+    /// # Errors
+    /// If the file has another format, or no scale.
+    pub fn scale(&self) -> Result<(&GradeScale, GradeTerms), ConfigError> {
+        let wrong = |what: &str| ConfigError::Format(Misconfigured(what.to_owned()));
+        let FormatConfig::Grade { within, max_sets } = self.format else {
+            return Err(wrong("expected `kind = \"grade\"`"));
+        };
+        let scale = self.grades.as_ref().ok_or_else(|| wrong("`grade` needs [[grades]]"))?;
+        Ok((scale, scale.terms(within, max_sets)))
     }
 
     fn openings(
@@ -250,7 +267,18 @@ impl TournamentConfig {
         if self.opening_start == 0 {
             return Err(ConfigError::OpeningZero);
         }
-        if self.is_race() && (self.opening_start > 1 || self.order != OpeningOrder::File) {
+        let meta = rules.meta();
+        // Deterministic bots would play the same match again and again.
+        if matches!(self.format, FormatConfig::Grade { .. })
+            && self.openings.is_none()
+            && self.opening_plies == 0
+            && meta.openings.is_some()
+            && !deal_leaks_information(meta)
+        {
+            let what = format!("a grade of {} needs `opening_plies` or `openings`", meta.id);
+            return Err(ConfigError::Format(Misconfigured(what)));
+        }
+        if self.draws_openings() && (self.opening_start > 1 || self.order != OpeningOrder::File) {
             return Err(ConfigError::DrawnOpenings);
         }
         if self.opening_start > 1 && self.openings.is_none() {
@@ -263,7 +291,7 @@ impl TournamentConfig {
             (None, plies) => OpeningSource::Random { plies },
         };
         let (mut openings, left_out) = source.openings(rules, seating, self.options.clone(), seed)?;
-        if self.is_race() {
+        if self.draws_openings() {
             openings.draw(seed);
         }
         notices.extend(left_out.map(RunNotice::LeftOut));

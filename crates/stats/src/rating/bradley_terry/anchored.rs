@@ -42,6 +42,9 @@ pub struct FitConstraints {
     /// The standard deviation of the distance from the anchors to the entrants with an earlier rating, in Elo: an error of
     /// it is the same for all of them. `None` if nothing but the results tells the distance.
     pub earlier_distance: Option<f64>,
+    /// Whether the results of a pair count in full, however much they differ from what the ratings expect: nobody loses on
+    /// purpose.
+    pub is_trusted: bool,
 }
 
 /// A rating from results that do not count any more: a normal distribution.
@@ -145,7 +148,9 @@ pub fn fit_anchored(counts: &Counts, known: &FitConstraints) -> Anchored {
         fit.dispersion = dispersion::of_sets(&fit, BINOMIAL_SETS);
         fit = fit.with_likeliest_deviation();
     }
-    fit = fit.with_limited_pairs();
+    if !known.is_trusted {
+        fit = fit.with_limited_pairs();
+    }
     let Moments { theta, covariance } = Mixture::about(&fit).moments();
     let weights = fit.weights_in_field();
     let of_field = |row: &[f64]| weights.iter().zip(row).map(|(weight, x)| weight * x).sum::<f64>();
@@ -418,7 +423,13 @@ mod tests {
             // The third entrant is a later version of the first one.
             let predecessors = [(Entrant(3), Entrant(1))].into();
             let earlier = of_both.into();
-            let known = FitConstraints { anchors, predecessors, earlier, earlier_distance: Some(0.1) };
+            let known = FitConstraints {
+                anchors,
+                predecessors,
+                earlier,
+                earlier_distance: Some(0.1),
+                ..FitConstraints::default()
+            };
             let fit = fit_anchored(&counts, &known);
             let found = [1, 2].map(|at| (fit.elo[at].value, fit.elo[at].high - fit.elo[at].value));
             for ((value, margin), expected) in found.into_iter().zip([300.0, 100.0]) {
