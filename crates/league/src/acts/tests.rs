@@ -17,9 +17,10 @@ use super::*;
 use crate::{Admission, OwnerToken, SubmissionQuota, SubmittedBot};
 
 const QUOTA: SubmissionQuota = SubmissionQuota { waiting: 5, per_day: 9, bots: 9 };
-/// The tokens of ada and eve at first.
+/// The tokens of ada, eve and bob at first.
 const ADA: u8 = 1;
 const EVE: u8 = 2;
+const BOB: u8 = 3;
 
 type Outcome = Result<(), String>;
 
@@ -199,7 +200,7 @@ const SERVERS_ACTS: [Act; 10] = [
     act("the file without a program", |on| programs(on, &[]), ""),
 ];
 
-const ORGANISERS_ACTS: [Act; 31] = [
+const ORGANISERS_ACTS: [Act; 33] = [
     act(
         "add",
         |on| {
@@ -333,6 +334,17 @@ const ORGANISERS_ACTS: [Act; 31] = [
          WHERE id = 'ada'",
     ),
     act(
+        "owner unban",
+        |on| organised(on, OrganiserAct::BanOwner { owner: "bob", is_banned: false }),
+        "SELECT state = 'active' AND EXISTS (SELECT 1 FROM bots WHERE owner = 'bob' AND is_paused < 4) FROM owners \
+         WHERE id = 'bob'",
+    ),
+    act(
+        "owner token --revoke",
+        |on| organised(on, OrganiserAct::RevokeToken { owner: "bob", name: "pc" }),
+        "SELECT NOT EXISTS (SELECT 1 FROM owner_tokens WHERE owner = 'bob')",
+    ),
+    act(
         "owner token --name",
         |on| organised(on, OrganiserAct::NameToken { owner: "ada", name: "ann", hash: [24; 32] }),
         "SELECT state = 'left' OR EXISTS (SELECT 1 FROM owner_tokens WHERE owner = 'ada') FROM owners WHERE id = 'ada'",
@@ -369,11 +381,15 @@ const ORGANISERS_ACTS: [Act; 31] = [
     ),
 ];
 
-/// A league with an owner who takes part, one who waits, their bots and submissions, a match and a ruling.
+/// A league with an owner who takes part, one who waits, one who is banned, their bots and submissions, a match and a ruling.
 fn begin(league: &mut League) {
     let start = |league: &mut League, act: OrganiserAct<'_>| league.act("root", act, at(0)).unwrap();
     start(league, OrganiserAct::AddOwner(&owner("ada", ADA, OwnerState::Active)));
     start(league, OrganiserAct::AddOwner(&owner("eve", EVE, OwnerState::Waiting)));
+    start(league, OrganiserAct::AddOwner(&owner("bob", BOB, OwnerState::Active)));
+    start(league, OrganiserAct::NameToken { owner: "bob", name: "pc", hash: [4; 32] });
+    start(league, OrganiserAct::AddBot(&NewBot { name: "bison", owner: Some("bob"), ..NewBot::default() }));
+    start(league, OrganiserAct::BanOwner { owner: "bob", is_banned: true });
     start(league, OrganiserAct::Invite(&[invitation(1)]));
     start(league, OrganiserAct::AddOrganiser { name: "former", hash: [31; 32] });
     for name in ["abacus", "old"] {
