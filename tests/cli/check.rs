@@ -8,6 +8,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use ::referee::game::test_length::long_or;
+
 use crate::common::{Ended, Folder, ROOT, in_java, in_rust, referee, sample};
 use serde_json::Value;
 
@@ -34,6 +36,11 @@ fn findings(ended: &Ended) -> Vec<String> {
     let all = verdicts(ended);
     let found = all.iter().filter(|(_, verdict)| *verdict == "failed" || *verdict == "warned");
     found.map(|(step, verdict)| format!("{step} {verdict}")).collect()
+}
+
+/// Whether a finding counts: a busy machine may be slow, except in long runs, which have it for themselves.
+fn counts(finding: &str) -> bool {
+    finding != "time warned" || long_or(true, false)
 }
 
 /// No answer takes half of it, which is a warning, however busy the machine is.
@@ -224,8 +231,7 @@ fn every_hostile_bot_fails_at_the_expected_step() {
         let ended = referee(["check", "checkers", &bot_line, "--json"].into_iter().chain(options));
         let code = i32::from(expected.iter().any(|found| found.ends_with("failed")));
         let mut found = findings(&ended);
-        // A busy machine may be slow.
-        found.retain(|step| step != "time warned");
+        found.retain(|step| counts(step));
         let is_right = found == *expected && ended.code == Some(code);
         (!is_right).then(|| format!("{bot}: {found:?} with exit code {:?}\n{}", ended.code, ended.stdout))
     });
@@ -277,8 +283,7 @@ fn a_banner_before_hello_fails_its_step_and_hides_no_other_defect() {
     let flaw = format!("{banner}def look(m): assert 'weather' not in m");
     let ended = check(&flawed(folder.path(), "banner", &flaw), &[]).with_code(1);
     let mut found = findings(&ended);
-    // A busy machine may be slow.
-    found.retain(|step| step != "time warned");
+    found.retain(|step| counts(step));
     assert_eq!(found, ["hello failed", "large views failed", "unknown fields failed"]);
     let steps = ended.all("step");
     let hello = steps.iter().find(|step| step["step"] == "hello").expect("the step");
@@ -394,8 +399,7 @@ fn every_defect_is_found_in_its_step() {
     side_by_side(10, &FLAWS, |(name, flaw, expected)| {
         let ended = check(&flawed(folder.path(), name, flaw), &[]);
         let mut found: BTreeSet<String> = findings(&ended).into_iter().collect();
-        // A busy machine may be slow.
-        found.retain(|step| step != "time warned" || expected.contains(&"time warned"));
+        found.retain(|step| counts(step) || expected.contains(&&**step));
         let missing: Vec<&&str> = expected.iter().filter(|step| !found.contains(**step)).collect();
         // A crash in a whole match may also occur in other steps.
         let is_right = if expected.len() > 1 { missing.is_empty() } else { found.iter().eq(expected.iter()) };
