@@ -165,6 +165,37 @@ const checks = {
     assert.match(await page.textContent("#result"), /agree/);
   },
 
+  /** A stone on a point of Go; to pass is a button. */
+  async stones() {
+    const page = await visit();
+    await hasTurn(page);
+    assert.deepEqual(await page.locator("#choices button").allTextContents(), ["pass"]);
+    await click(page, ".hit[aria-label='point C3: C3']");
+    await page.waitForFunction(() => document.getElementById("moves").textContent.includes("C3"));
+    await hasTurn(page);
+    assert.ok(!(await places(page, "from")).includes("point C3: C3"), "a stone is no place");
+    await album(page, "go");
+    await fits(page);
+    await isAccessible(page);
+    await finish(page);
+  },
+
+  /** A piece of Shogi that moves, and one that is dropped. */
+  async pieces() {
+    const page = await visit();
+    await hasTurn(page);
+    await click(page, ".hit[aria-label^='square 2h:']");
+    assert.ok((await places(page, "to")).includes("square 2f: 2h2f"), `${await places(page, "to")}`);
+    await page.keyboard.press("Escape");
+    await album(page, "shogi");
+    await click(page, ".hit[aria-label^='hand black FU:']");
+    await click(page, ".hit.to[aria-label='square 2f: P*2f']");
+    await page.waitForFunction(() => document.getElementById("moves").textContent.includes("P*2f"));
+    await fits(page);
+    await isAccessible(page);
+    await finish(page);
+  },
+
   /** Any game to its end, as far as so many moves lead. */
   async any() {
     const page = await visit();

@@ -102,6 +102,22 @@ fn every_kind_of_game_can_be_played_in_a_browser() {
 }
 
 #[test]
+fn go_and_shogi_are_played_by_clicks() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let sfen = "sfen=lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPP1P/1B5R1/LNSGKGSNL b P 1";
+    let go: &[&str] = &["--set", "size=5", "--set", "moves=6"];
+    let shogi: &[&str] = &["--set", sfen, "--set", "moves=6"];
+    for (game, check, options) in [("go", "stones", go), ("shogi", "pieces", shogi)] {
+        let game = format!("examples/games/{game}");
+        let (referee, url) = opened(&[&[&*game, &bot], options].concat());
+        browser::run("person.mjs", &[&url, check]);
+        let ended = referee.wait().with_code(0);
+        assert_ne!(ended.one("match")["ended_by"], "aborted", "{game}: {ended:?}");
+    }
+}
+
+#[test]
 fn only_who_has_the_url_may_play() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");

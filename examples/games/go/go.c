@@ -442,6 +442,31 @@ static void put_lines(void) {
     put("]}");
 }
 
+/* What a person clicks to put a stone. */
+static void put_points(void) {
+    for (int at = 0; at < POINTS; at++) {
+        if (board[at] == RIM) continue;
+        put(",{\"id\":\"point ");
+        put_vertex(at);
+        put("\",\"layer\":\"board\",\"at\":[%d,%d],\"parts\":[{\"form\":\"circle\",\"at\":[0,0],\"radius\":9}]}",
+            x_of(column_of(at)), y_of(row_of(at)));
+    }
+}
+
+static void put_places(void) {
+    bool is_first = true;
+    find_chains();
+    for (int at = 0; at < POINTS; at++) {
+        if (reason() || !is_legal(at, to_move())) continue;
+        put(is_first ? "\"" : ",\"");
+        put_vertex(at);
+        put("\":[\"point ");
+        put_vertex(at);
+        put("\"]");
+        is_first = false;
+    }
+}
+
 static void put_words(void) {
     const char *over = reason();
     if (over) {
@@ -463,6 +488,7 @@ static void put_scene(void) {
     int width = 2 * EDGE + STEP * (size - 1);
     put("\"scene\":{\"width\":%d,\"height\":%d,\"seats\":[\"black\",\"white\"],\"shapes\":[", width, width);
     put_lines();
+    put_points();
     put_labels();
     for (int at = 0; at < POINTS; at++) {
         if (board[at] <= EMPTY) continue;
@@ -474,7 +500,9 @@ static void put_scene(void) {
     }
     put("],\"words\":[");
     put_words();
-    put("]}");
+    put("],\"places\":{");
+    put_places();
+    put("}}");
 }
 
 /* SGF. */

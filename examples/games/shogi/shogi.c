@@ -609,6 +609,20 @@ static void put_piece_shape(int piece, int x, int y) {
         piece & PROMOTED && type != KING ? "red" : "ink");
 }
 
+/* What a person clicks for a move: two squares, or a piece in hand and a square. */
+static void put_places(void) {
+    for (int index = 0; index < legal_count; index++) {
+        move made = legal[index];
+        put(index ? ",\"" : "\"");
+        put_move(made);
+        put(made.from ? "\":[\"square " : "\":[\"hand-%s-%s", to_move ? "white" : "black", CSA[(int)made.type]);
+        if (made.from) put_square(made.from);
+        put("\",\"square ");
+        put_square(made.to);
+        put("\"]");
+    }
+}
+
 static void put_words(int winner, const char *reason) {
     static const char *const NAMES[] = {"black", "white"};
     if (reason && winner >= 0) put("\"%s wins: %s\"", NAMES[winner], is_equal(reason, "perpetual_check") ? "perpetual check" : is_equal(reason, "no_moves") ? "no moves" : reason);
@@ -635,10 +649,15 @@ static void put_scene(void) {
         put_text_shape("rank", index + 1, LEFT + side + 9, TOP + STEP * index + STEP / 2, (char[]){(char)('a' + index), 0});
     }
     for (int at = square(0, 0); at <= square(SIZE - 1, SIZE - 1); at++) {
-        if (!(board[at] & (BLACK | WHITE))) continue;
+        if (board[at] & RIM) continue;
+        int x = LEFT + STEP * column_of(at), y = TOP + STEP * row_of(at);
+        put(",{\"id\":\"square ");
+        put_square(at);
+        put("\",\"layer\":\"board\",\"at\":[%d,%d],\"parts\":[{\"form\":\"rect\",\"at\":[0,0],\"width\":%d,\"height\":%d}]}", x, y, STEP, STEP);
+        if (!board[at]) continue;
         put(",{\"id\":\"");
         put_square(at);
-        put_piece_shape(board[at], LEFT + STEP * column_of(at) + STEP / 2, TOP + STEP * row_of(at) + STEP / 2);
+        put_piece_shape(board[at], x + STEP / 2, y + STEP / 2);
     }
     for (int seat = 0; seat < 2; seat++) {
         int x = seat ? 22 : LEFT + side + 38, place = 0;
@@ -656,7 +675,9 @@ static void put_scene(void) {
     put("],\"words\":[");
     const char *reason = over(&winner);
     put_words(winner, reason);
-    put("]}");
+    put("],\"places\":{");
+    if (!reason) put_places();
+    put("}}");
 }
 
 /* CSA, version 2.2. */
