@@ -211,6 +211,25 @@ const checks = {
     await picture(page, `${game}-over`);
   },
 
+  /** A program of a ladder, from the page for visitors. */
+  async visit() {
+    const page = await open(browser, (what) => complaints.push(what), (url) => requests.push(url));
+    await page.goto(address);
+    await isAccessible(page);
+    await fits(page);
+    assert.deepEqual(await page.locator("#bot option").allTextContents(), ["Number <1>", "two"]);
+    await page.selectOption("#bot", "one");
+    await page.selectOption("#seat", "1");
+    await picture(page, "visit");
+    await page.click("#begin");
+    await page.waitForSelector("#match:not([hidden])");
+    await hasTurn(page);
+    await isAccessible(page);
+    await finish(page);
+    assert.match(await page.textContent("#result"), /visitor/);
+    assert.equal(await page.isVisible("#record"), false);
+  },
+
   /** Hands of others stay hidden, in the pictures and in all that the page gets. */
   async secrets() {
     const page = await visit();

@@ -33,6 +33,8 @@ fn the_page_shows_standings_and_matches() {
     let page = site.get("/").body;
     assert!(page.contains("<title>two leads") || page.contains("<title>short: no result yet"), "{page}");
     assert!(page.contains("<span id=\"brand\">short</span>"), "{page}");
+    // Visitors play only where the organiser lets them.
+    assert_eq!(["GET", "POST"].map(|method| site.ask(method, "/play", "").status), [404, 405]);
     drain(server);
 }
 

@@ -61,6 +61,7 @@ mod league_seasons;
 mod league_service;
 mod league_state;
 mod league_storage;
+mod league_visitors;
 mod league_workers;
 mod league_year;
 mod llm_arena;

@@ -3,7 +3,7 @@
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 
 use referee_bots::Command;
 use tempfile::TempDir;
@@ -39,6 +39,14 @@ impl RelaySocket {
     /// I/O errors.
     pub fn listener(&self) -> io::Result<UnixListener> {
         self.listener.try_clone()
+    }
+
+    /// Ends the wait for the connection of the relay.
+    ///
+    /// # Errors
+    /// I/O errors.
+    pub fn wake(&self) -> io::Result<()> {
+        UnixStream::connect(self.folder.path().join("socket")).map(drop)
     }
 
     /// The command line that starts the relay.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequestParts, Path, Query, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, Path, Query, Request, State};
 use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use referee_protocol::schemas::WATCH_API;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,9 @@ use crate::guard;
 use crate::host::{OwnAddresses, SeenUrl};
 use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 use crate::ladder::MatchFacts;
+use crate::person::MOST_BODY;
 use crate::stream::{self, BoardFeed, RunFeed};
-use crate::{ladder, notices, pages, previews, seasons};
+use crate::{ladder, notices, pages, previews, seasons, visitors};
 use referee_game::erased::BoardText;
 use referee_game::{Catalog, Chain, Viewer, json as text};
 use referee_match::record::{Difference, Playback};
@@ -45,7 +46,7 @@ pub(super) type HubState = State<Arc<Hub>>;
 
 /// All paths.
 pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
-    let addresses = Arc::new(addresses);
+    let (addresses, of_guard) = (Arc::new(addresses), hub.clone());
     Router::new()
         .route("/", get(pages::run))
         .route("/card.png", get(previews::of_run))
@@ -56,6 +57,10 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/matches/{id}/card.png", get(previews::of_match))
         .route("/players/{name}", get(pages::of_player))
         .route("/join", get(pages::join))
+        .route("/play", get(pages::play).post(visitors::begin))
+        .route("/play/{token}/", get(visitors::page))
+        .route("/play/{token}/events", get(visitors::events))
+        .route("/play/{token}/answer", post(visitors::answer))
         .route("/rules/game", get(pages::game_rules))
         .route("/protocol/{page}", get(pages::protocol))
         .route("/announcements", get(pages::announcements))
@@ -82,22 +87,30 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/api/v1/matches/{id}/events", get(match_events))
         .route("/api/v1/matches/{id}/record", get(match_record))
         .fallback(pages::missing)
-        .layer(middleware::from_fn(move |request, next| guard(addresses.clone(), request, next)))
+        .layer(DefaultBodyLimit::max(MOST_BODY))
+        .layer(middleware::from_fn(move |request, next| {
+            guard(of_guard.clone(), addresses.clone(), request, next)
+        }))
         .with_state(hub)
 }
 
 /// Rejects requests for other hosts and other methods, and adds the headers of all responses.
-async fn guard(addresses: Arc<OwnAddresses>, mut request: Request, next: Next) -> Response {
+async fn guard(hub: Arc<Hub>, addresses: Arc<OwnAddresses>, mut request: Request, next: Next) -> Response {
     let setting = "`--watch-host`, on a ladder with `watch_hosts`";
     let mut response = if let Some(rejected) = guard::rejected(&request, &addresses.hosts, setting) {
         rejected
-    } else if !guard::is_read(request.method()) {
+    } else if !guard::is_read(request.method()) && !visitors::takes_changes(&hub, request.uri().path()) {
         let response = refused(StatusCode::METHOD_NOT_ALLOWED, "the server is read-only: use GET");
         ([(ALLOW, "GET, HEAD")], response).into_response()
     } else {
         let url = addresses.public_url(request.headers());
-        request.extensions_mut().insert(SeenUrl(url));
-        next.run(request).await
+        let seen = url.as_ref().map(ToString::to_string);
+        if !guard::is_read(request.method()) && guard::is_cross_site(request.headers(), seen.as_deref()) {
+            refused(StatusCode::FORBIDDEN, "the request comes from a page of another site")
+        } else {
+            request.extensions_mut().insert(SeenUrl(url));
+            next.run(request).await
+        }
     };
     guard::protect(&mut response);
     response

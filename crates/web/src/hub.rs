@@ -30,6 +30,7 @@ use crate::metrics::{MatchFigures, Metrics};
 use crate::notices::RecentNotices;
 use crate::previews::RecentPreviews;
 use crate::serve::{Closes, Connections, TrustedProxies};
+use crate::visitors::VisitorRoom;
 use referee_engine::runner::{
     EndedMatch, LiveEvent, LiveHeader, LiveReceiver, LiveStep, Unsealed, Visibility, deal_leaks_information,
 };
@@ -375,6 +376,12 @@ impl Hub {
 
     pub(super) fn ladder(&self) -> Option<&Arc<LadderPages>> {
         self.ladder.get()
+    }
+
+    /// The ladder whose programs visitors play, if they do.
+    pub(super) fn visitors(&self) -> Option<(&Arc<LadderPages>, &Arc<VisitorRoom>)> {
+        let ladder = self.ladder()?;
+        Some((ladder, ladder.visitors.as_ref()?))
     }
 
     pub(super) fn handle(&self, event: LiveEvent) {

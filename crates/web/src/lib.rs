@@ -43,6 +43,7 @@ mod story;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod visitors;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -74,6 +75,7 @@ pub use owners::{
     OwnersLadder, OwnersOptions, OwnersReload, OwnersServer, SignUp, SignUpMode, SubmissionIntake,
 };
 pub use person::PersonServer;
+pub use visitors::{VisitorMatch, VisitorRoom};
 
 /// How a run is watched.
 #[derive(Clone, Debug)]
@@ -246,6 +248,9 @@ impl WatchServer {
     /// cut off the last events. Nothing else of the run is left that it could delay.
     pub fn close(self) {
         let WatchServer { feed, hub, is_over, thread, .. } = self;
+        if let Some((_, room)) = hub.visitors() {
+            room.close();
+        }
         drop(feed);
         is_over.send_replace(true);
         match thread.join() {

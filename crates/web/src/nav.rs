@@ -16,6 +16,7 @@ pub(super) const GAME_RULES: NavPage = ("rules/game", RULES.1);
 pub(super) const ANNOUNCEMENTS: NavPage = ("announcements", "Announcements");
 pub(super) const SEASONS: NavPage = ("seasons", "Seasons");
 pub(super) const JOIN: NavPage = ("join", "Join");
+pub(super) const PLAY: NavPage = ("play", "Play");
 
 /// What stands in the bar.
 #[derive(Debug, Default)]
@@ -23,6 +24,8 @@ pub(super) struct NavBar {
     pub(super) has_rules: bool,
     pub(super) has_announcements: bool,
     pub(super) has_seasons: bool,
+    /// Whether visitors can play.
+    pub(super) has_visitors: bool,
     /// The name of the ladder, if the run is one.
     pub(super) ladder: Option<String>,
     /// Names and URLs of the other ladders of the league.
@@ -48,6 +51,7 @@ impl NavBar {
         pages.extend(Some(ANNOUNCEMENTS).filter(|_| self.has_announcements));
         pages.extend(Some(SEASONS).filter(|_| self.has_seasons));
         pages.extend(Some(JOIN).filter(|_| self.ladder.is_some()));
+        pages.extend(Some(PLAY).filter(|_| self.has_visitors));
         let here = here.map(|here| if here == GAME_RULES.0 { rules.0 } else { here });
         let is_here = |(path, _): NavPage| here == Some(path);
         let pages = pages.into_iter().map(|page| item(&format!("{root}{}", page.0), page.1, is_here(page)));

@@ -270,6 +270,38 @@ pub(super) async fn join(State(hub): HubState, Extension(seen): Extension<SeenUr
     PAGE.of_run(&hub, &seen, Some(nav::JOIN.0), hub.ladder().is_some(), &shown, "").await
 }
 
+/// Where a visitor begins a match against a program of a ladder.
+pub(super) async fn play(
+    State(hub): HubState,
+    Extension(seen): Extension<SeenUrl>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, TEXT, &[include_str!("assets/play.js")]));
+    let Some((ladder, _)) = hub.visitors() else { return missing(uri, headers).await };
+    let option = |value: &str, text: &str| {
+        format!("<option value=\"{}\">{}</option>", page::escaped(value), page::escaped(text))
+    };
+    let programs = ladder.programs();
+    let bots: String = programs.iter().map(|(name, shown)| option(name, shown)).collect();
+    let seats = (0..ladder.seating.seats()).map(|seat| option(&seat.to_string(), &format!("Seat {seat}")));
+    let seats: String = seats.collect();
+    let form = format!(
+        "<form class=\"fields\" id=\"play\"><div class=\"grow\"><label for=\"bot\">Bot</label><select id=\"bot\">{bots}\
+         </select></div><div><label for=\"seat\">Your seat</label><select id=\"seat\"><option value=\"\">Any</option>{seats}\
+         </select></div><button class=\"main\" id=\"begin\" type=\"submit\">Play</button></form>\n\
+         <p class=\"notice warn\" id=\"refused\" role=\"alert\" hidden></p>\n"
+    );
+    let form = if programs.is_empty() { "<p>No program is there now.</p>\n" } else { &*form };
+    let text = format!(
+        "<h1>Play against a bot</h1>\n<p class=\"lede\">A match between you and a program of this ladder. It is not rated, \
+         and nothing of it is kept.</p>\n{form}<p class=\"note\">The match ends when its page has been closed for a minute.</p>\n"
+    );
+    let (title, description) = (format!("Play {}", hub.name()), "A match against a bot.".to_owned());
+    let shown = PageCard { title, description, picture: None };
+    PAGE.of_run(&hub, &seen, Some(nav::PLAY.0), true, &shown, &text).await
+}
+
 /// A page of this heading whose text is filled in.
 fn text_page() -> &'static Page {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, TEXT, &[]));

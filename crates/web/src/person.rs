@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
+use tokio::task::JoinHandle as Task;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::api::refused;
@@ -39,7 +40,9 @@ use crate::serve::{Connections, serve};
 use crate::stream::{self, EventFeed};
 
 /// The maximum size of the body of a request, in bytes. Moves of games that list none have 16 KiB.
-const MOST_BODY: usize = 64 * 1024;
+pub(super) const MOST_BODY: usize = 64 * 1024;
+/// The path from the page of a visitor to the start page.
+pub(super) const OF_VISIT: &str = "../../";
 /// What stands in the page where the rules are filled in.
 const RULES: &str = "<!--rules-->";
 /// How long to wait at the end for the events that are left.
@@ -75,27 +78,14 @@ impl PersonServer {
     ) -> io::Result<PersonServer> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
-        let mut token = [0; 16];
-        getrandom::fill(&mut token)?;
-        let token = hex::encode(&token);
+        let (person, token) = Person::new(game, seat, client)?;
         let url = format!("http://{}/{token}/", listener.local_addr()?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (feed, events) = live_feed(Viewer::Seat(seat), false);
         let (is_over, mut over) = watch::channel(false);
-        let person = Arc::new(Person {
-            token: Sha256::digest(token).into(),
-            game,
-            seat,
-            client,
-            state: Mutex::default(),
-            changed: watch::Sender::new(()),
-            closes: watch::Sender::new(false),
-            streams: OpenCount::default(),
-        });
         let work = move || {
             runtime.block_on(async {
-                let receiving = tokio::spawn(receive(person.clone(), events));
-                tokio::spawn(follow(person.clone()));
+                let receiving = person.begin(events);
                 let serving = tokio::spawn(serve_person(listener, person.clone()));
                 // An error means that the server has been dropped.
                 let _ = over.wait_for(|over| *over).await;
@@ -130,18 +120,25 @@ impl PersonServer {
     }
 }
 
+/// The hash of a token, so that the time of a comparison tells nothing.
+pub(super) type TokenHash = [u8; 32];
+
+pub(super) fn hash_of_token(token: &str) -> TokenHash {
+    Sha256::digest(token).into()
+}
+
 /// What the requests have in common.
-struct Person {
-    /// The hash of the token, so that the time of a comparison tells nothing.
-    token: [u8; 32],
+pub(super) struct Person {
+    pub(super) token: TokenHash,
     game: &'static Meta,
     seat: Seat,
     client: Arc<SeatClient>,
     state: Mutex<PersonState>,
     changed: watch::Sender<()>,
     /// Becomes true when the server closes.
-    closes: watch::Sender<bool>,
-    streams: OpenCount,
+    pub(super) closes: watch::Sender<bool>,
+    /// Of the page.
+    pub(super) streams: OpenCount,
 }
 
 type PersonOf = State<Arc<Person>>;
@@ -209,6 +206,34 @@ impl Choices {
 }
 
 impl Person {
+    /// A person in this seat, whose other side is `client`, and the token of the page.
+    pub(super) fn new(
+        game: &'static Meta,
+        seat: Seat,
+        client: Arc<SeatClient>,
+    ) -> io::Result<(Arc<Person>, String)> {
+        let mut token = [0; 16];
+        getrandom::fill(&mut token)?;
+        let token = hex::encode(&token);
+        let person = Person {
+            token: hash_of_token(&token),
+            game,
+            seat,
+            client,
+            state: Mutex::default(),
+            changed: watch::Sender::new(()),
+            closes: watch::Sender::new(false),
+            streams: OpenCount::default(),
+        };
+        Ok((Arc::new(person), token))
+    }
+
+    /// Begins to receive what the run passes on, until it has ended.
+    pub(super) fn begin(self: &Arc<Person>, events: LiveReceiver) -> Task<()> {
+        tokio::spawn(follow(self.clone()));
+        tokio::spawn(receive(self.clone(), events))
+    }
+
     fn state(&self) -> MutexGuard<'_, PersonState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -324,9 +349,9 @@ async fn serve_person(listener: TcpListener, person: Arc<Person>) {
 fn router(person: Arc<Person>) -> Router {
     let of_guard = person.clone();
     Router::new()
-        .route("/{token}/", get(page))
-        .route("/{token}/events", get(events))
-        .route("/{token}/answer", post(answer))
+        .route("/{token}/", get(|State(person): PersonOf| async move { page(&person, TOP) }))
+        .route("/{token}/events", get(|State(person): PersonOf| async move { events(person) }))
+        .route("/{token}/answer", post(|State(person): PersonOf, body| async move { answer(&person, &body) }))
         .fallback(pages::missing)
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .layer(middleware::from_fn(move |request, next| guard(of_guard.clone(), request, next)))
@@ -336,7 +361,7 @@ fn router(person: Arc<Person>) -> Router {
 /// Rejects requests without the token, for other hosts and from pages of other sites, and adds the headers of all responses.
 async fn guard(person: Arc<Person>, request: Request, next: Next) -> Response {
     let given = request.uri().path().split('/').nth(1).unwrap_or_default();
-    let has_token = <[u8; 32]>::from(Sha256::digest(given)) == person.token;
+    let has_token = hash_of_token(given) == person.token;
     let mut response = if let Some(rejected) = guard::rejected(&request, &[], "its IP address") {
         rejected
     } else if !has_token {
@@ -351,24 +376,28 @@ async fn guard(person: Arc<Person>, request: Request, next: Next) -> Response {
     response
 }
 
-async fn page(State(person): PersonOf) -> Response {
-    static PAGE: LazyLock<Page> = LazyLock::new(|| {
+/// The page. `root`: the path from it to a start page.
+pub(super) fn page(person: &Person, root: &'static str) -> Response {
+    static PAGES: LazyLock<[Page; 2]> = LazyLock::new(|| {
         let body = format!(
             "<h1 id=\"title\"></h1>\n<p id=\"result\" class=\"lede\"></p>\n<p id=\"state\" class=\"row\"></p>\n\
              <div id=\"match\" class=\"person\" hidden>\n{BODY}</div>\n{}\
              <section><details><summary>Rules of the game</summary>\n<div class=\"prose\">{RULES}</div></details></section>\n",
             include_str!("assets/person.html")
         );
-        Page::about(None, TOP, &body, &[SCRIPT, include_str!("assets/person.js")])
+        [TOP, OF_VISIT]
+            .map(|root| Page::about(None, root, &body, &[SCRIPT, include_str!("assets/person.js")]))
     });
     let title = format!("Play {}", person.game.title);
     let description = "A match against bots.".to_owned();
     let rules = prose(split_title(person.game.rules).1, 2);
     let shown = PageCard { title, description, picture: None };
-    PAGE.respond(true, &shown, person.game.title, &[(RULES, &*rules)])
+    let [alone, visit] = &*PAGES;
+    let page = if root == OF_VISIT { visit } else { alone };
+    page.respond(true, &shown, person.game.title, &[(RULES, &*rules)])
 }
 
-async fn events(State(person): PersonOf) -> Response {
+pub(super) fn events(person: Arc<Person>) -> Response {
     let changes = person.changed.subscribe();
     let (closes, streams) = (person.closes.subscribe(), person.streams.clone());
     // A page that connects again gets everything again.
@@ -417,8 +446,8 @@ enum PersonAct {
     Resign,
 }
 
-async fn answer(State(person): PersonOf, body: Bytes) -> Response {
-    let act = match serde_json::from_slice(&body) {
+pub(super) fn answer(person: &Person, body: &Bytes) -> Response {
+    let act = match serde_json::from_slice(body) {
         Ok(act) => act,
         Err(error) => return refused(StatusCode::BAD_REQUEST, &format!("the body: {error}")),
     };

@@ -26,6 +26,7 @@ use crate::host::beside;
 use crate::nav::NavBar;
 use crate::notices::Notices;
 use crate::seasons::{SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings};
+use crate::visitors::VisitorRoom;
 
 /// The maximum number of ratings in the history of a player.
 const HISTORY: usize = 1000;
@@ -89,6 +90,8 @@ pub struct LadderPages {
     pub ladder: PublishedLadder,
     /// The directory of its records.
     pub records: PathBuf,
+    /// Lets visitors play its programs, if the organiser does.
+    pub visitors: Option<Arc<VisitorRoom>>,
     /// How packs of them are sent.
     pub sending: Arc<PackSending>,
     pub league: Mutex<League>,
@@ -216,6 +219,14 @@ impl LadderPages {
     /// The notices of the organiser; what changes is read again. May block.
     pub(crate) fn notices(&self) -> Arc<Notices> {
         (self.about().notices)()
+    }
+
+    /// The programs that visitors can play now, each with what people see instead of its name.
+    pub(crate) fn programs(&self) -> Vec<(String, String)> {
+        let Some(room) = &self.visitors else { return Vec::new() };
+        let LadderEntry { online, display_names, .. } = self.ladder();
+        let named = |name: String| (name.clone(), display_names.get(&name).cloned().unwrap_or(name));
+        online.into_iter().filter(|name| room.has(name)).map(named).collect()
     }
 
     /// How a bot joins.
@@ -436,6 +447,7 @@ impl LadderPages {
     pub(crate) fn nav_bar(&self, notices: &Notices, seen: Option<&PublicUrl>) -> NavBar {
         let mut bar = NavBar::of(Some(notices));
         bar.has_seasons = self.has_seasons();
+        bar.has_visitors = self.visitors.is_some();
         let beside =
             |url: Option<&String>, port| url.cloned().or_else(|| seen.map(|seen| beside(seen, port)));
         let others = self.others.iter();

@@ -153,4 +153,6 @@ pub enum LadderConfigError {
     Certificate(#[from] BadCertificate),
     #[error("tls_cert needs `listen`")]
     NoListener,
+    #[error("visitors needs `watch`")]
+    NoPages,
 }

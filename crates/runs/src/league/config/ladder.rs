@@ -86,6 +86,29 @@ pub struct LadderConfig {
     /// The URL by which spectators reach the server.
     #[serde(default, deserialize_with = "public_url")]
     pub watch_url: Option<PublicUrl>,
+    /// How spectators play its programs; `None`: they do not.
+    #[serde(default)]
+    visitors: Option<VisitorsConfig>,
+}
+
+/// Matches of spectators against the programs of a ladder.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VisitorsConfig {
+    #[serde(default = "visitor_matches")]
+    matches: u32,
+    #[serde(default = "defaults::one")]
+    per_address: u32,
+    #[serde(default = "visitor_clock")]
+    clock: Setting<ClockLimits>,
+}
+
+fn visitor_matches() -> u32 {
+    2
+}
+fn visitor_clock() -> Setting<ClockLimits> {
+    let clock = Clock { delay_ms: 0, bank_ms: 300_000, increment_ms: 10_000 };
+    Setting::written("bank=5m,increment=10s", ClockLimits(Some(clock)))
 }
 
 fn default_clock() -> Setting<ClockLimits> {
@@ -128,6 +151,18 @@ pub struct PreparedLadder {
     pub limits: LadderLimits,
     /// Where bots connect, if they do.
     pub listen: Option<LadderListen>,
+    /// How spectators play its programs, if they do.
+    pub visitors: Option<LadderVisitors>,
+}
+
+/// Matches of spectators against the programs of a ladder.
+#[derive(Debug)]
+pub struct LadderVisitors {
+    /// The maximum number of matches at once, and of those of one address.
+    pub matches: usize,
+    pub per_address: usize,
+    /// How these matches are refereed.
+    pub terms: Terms,
 }
 
 /// Where the bots of a ladder connect.
@@ -183,6 +218,8 @@ impl LadderConfig {
             ("jobs", self.jobs, 10_000),
             ("connections", self.connections, 100_000),
             ("quota", self.quota.unwrap_or(1), u32::MAX),
+            ("visitors.matches", self.visitors.as_ref().map_or(1, |visitors| visitors.matches), 64),
+            ("visitors.per_address", self.visitors.as_ref().map_or(1, |visitors| visitors.per_address), 64),
         ] {
             if !(1..=most).contains(&value) {
                 return Err(LadderConfigError::Range { key, value, most });
@@ -204,10 +241,19 @@ impl LadderConfig {
             rest_ms: self.rest.0,
             rated_challenges: self.rated_challenges,
         };
+        let visitors = self.visitors.as_ref().map(|visitors| {
+            let clock = *visitors.clock;
+            let terms = clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
+            let (matches, per_address) = (visitors.matches as usize, visitors.per_address as usize);
+            LadderVisitors { matches, per_address, terms }
+        });
+        if visitors.is_some() && self.watch.is_none() {
+            return Err(LadderConfigError::NoPages);
+        }
         let connections = self.connections as usize;
         let reconnect = self.reconnect.duration();
         let listen = self.listen.map(|address| LadderListen { address, certificate, connections, reconnect });
-        Ok(PreparedLadder { game, terms, limits, listen })
+        Ok(PreparedLadder { game, terms, limits, listen, visitors })
     }
 
     /// The openings of its matches.

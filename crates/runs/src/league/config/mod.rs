@@ -22,7 +22,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 pub use error::{LadderConfigError, LeagueConfigError, LeagueFileError, ProgramError};
-pub use ladder::{LadderConfig, LadderGame, LadderListen, PreparedLadder};
+pub use ladder::{LadderConfig, LadderGame, LadderListen, LadderVisitors, PreparedLadder};
 pub use owners::BadOwners;
 pub use program::{ProgramConfig, ProgramPlace};
 pub use referee_league::ProgramName;

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::LeagueEvent;
 use super::reload::{ConfigFile, CurrentConfig};
+use super::visitors::StartedPrograms;
 use crate::league::config::ProgramPlace;
 use crate::league::{LadderMemory, RatingHistory, SharedLadder};
 use referee_bots::Command;
@@ -59,6 +60,8 @@ pub(super) struct Control<'a> {
     pub(super) file: ConfigFile,
     /// The bots that workers start, and the directory for what workers need; `None` without workers.
     pub(super) job_bots: Option<(JobBots, PathBuf)>,
+    /// Those that the server starts, for visitors.
+    pub(super) programs: StartedPrograms,
 }
 
 /// What the thread of [`Control`] is asked.
@@ -301,6 +304,9 @@ impl Control<'_> {
         let mut specs = Vec::new();
         for (bot, command, place) in commands {
             let player = self.player(bot, &command)?;
+            if place == ProgramPlace::Anywhere {
+                self.programs.add(&player, &command);
+            }
             let source: Arc<dyn Source> = Arc::new(command);
             let named = BotSpec::named(vec![(source, Some(player))], Default::default());
             specs.extend(named.into_iter().map(|spec| (spec, place)));

@@ -9,6 +9,7 @@ mod results;
 mod retention;
 mod stop;
 mod submissions;
+mod visitors;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -104,7 +105,9 @@ impl LeagueServer {
         let of_programs = config.store_programs(&mut league, now())?;
         config.check_sandboxes(&league.bots()?)?;
         let has_workers = workers.is_given();
-        let mut opening = LadderOpening { config, folder: &folder, league: &mut league, has_workers };
+        let launch = games.launch().clone();
+        let mut opening =
+            LadderOpening { config, folder: &folder, league: &mut league, has_workers, launch: &launch };
         let ladders = config.ladders.iter().zip(prepared);
         let ladders = ladders.map(|(ladder, prepared)| opening.open(ladder, prepared));
         let mut ladders = ladders.collect::<Result<Vec<_>, _>>()?;
@@ -126,7 +129,6 @@ impl LeagueServer {
             }
             None => (None, None),
         };
-        let launch = games.launch().clone();
         let mut notices: Vec<LeagueNotice> = of_programs.into_iter().map(LeagueNotice::from).collect();
         let submissions =
             submissions::open(config, &ladders, &folder, of_workers, trials, &launch, &mut notices)?;

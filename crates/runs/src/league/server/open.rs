@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use referee_bots::Launch;
 use referee_engine::runner::ResumedMatch;
 use referee_files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use referee_game::Viewer;
@@ -13,6 +14,7 @@ use referee_store::{Leases, StoreError, now, utc};
 use referee_web::{LadderPages, OtherLadder, WatchOptions, WatchServer};
 use referee_workers::JobBots;
 
+use super::visitors::{self, StartedPrograms};
 use super::{LadderFailure, LeagueError};
 use crate::Placement;
 use crate::config::random_seed;
@@ -44,6 +46,8 @@ pub(super) struct OpenedLadder {
     pub(super) placement: Placement,
     /// The programs as workers start them.
     pub(super) job_bots: JobBots,
+    /// The programs that the server starts, for visitors.
+    pub(super) programs: StartedPrograms,
 }
 
 /// What the ladders of a league are opened with.
@@ -52,6 +56,7 @@ pub(super) struct LadderOpening<'a> {
     pub(super) folder: &'a Folder,
     pub(super) league: &'a mut League,
     pub(super) has_workers: bool,
+    pub(super) launch: &'a Launch,
 }
 
 impl LadderOpening<'_> {
@@ -72,7 +77,7 @@ impl LadderOpening<'_> {
         config: &LadderConfig,
         prepared: PreparedLadder,
     ) -> Result<OpenedLadder, LadderFailure> {
-        let LadderOpening { config: whole, folder, league, has_workers } = self;
+        let LadderOpening { config: whole, folder, league, has_workers, launch } = self;
         let (whole, folder, has_workers) = (*whole, *folder, *has_workers);
         let name = &config.name;
         let seats = prepared.game.seats();
@@ -108,7 +113,11 @@ impl LadderOpening<'_> {
         let of_season = season.number;
         ladder.begin_season(season, LadderRulings::of(&rulings, name))?;
         let ladder = SharedLadder::new(ladder);
-        let pages = Arc::new(pages(whole, config, &prepared, &ladder, &own, folder)?);
+        let programs = StartedPrograms::default();
+        let mut pages = pages(whole, config, &prepared, &ladder, &own, folder)?;
+        let room = |visitors| visitors::room(visitors, config, &prepared.game, launch, &programs);
+        pages.visitors = prepared.visitors.as_ref().map(room).map(Arc::new);
+        let pages = Arc::new(pages);
         let watch = watch_server(whole, config, &prepared.game)?;
         count_earlier(league, of_season, &ladder, &pages, watch.as_ref())?;
         ladder.lock().remember(LadderMemory::read(league, name)?, now());
@@ -152,6 +161,7 @@ impl LadderOpening<'_> {
             leases: leases.filter(|_| has_workers),
             placement: Placement::Here,
             job_bots,
+            programs,
         })
     }
 }
@@ -231,6 +241,7 @@ fn pages(
         others: others.filter_map(other).collect(),
         ladder: ladder.shown.clone(),
         records: own.path().join("records"),
+        visitors: None,
         sending: Arc::default(),
         league: Mutex::new(league),
         about: Mutex::new(whole.about()),

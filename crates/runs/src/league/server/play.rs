@@ -66,9 +66,10 @@ impl LeagueRun<'_> {
             pages,
             placement,
             job_bots,
+            programs,
             ..
         } = opened;
-        let PreparedLadder { game, terms, limits, listen } = prepared;
+        let PreparedLadder { game, terms, limits, listen, .. } = prepared;
         let LadderGame { rules, seating, catalog } = game;
         let can_repeat = !rules.meta().chance;
         let name = &config.name;
@@ -127,6 +128,7 @@ impl LeagueRun<'_> {
             on_event,
             file: file.clone(),
             job_bots,
+            programs,
             ladder: ladder.clone(),
             league: League::open(folder)?,
             changes,
