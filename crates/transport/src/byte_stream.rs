@@ -33,7 +33,7 @@ pub trait ByteStream: Debug {
     /// Reads once, whether or not readiness has been reported.
     ///
     /// # Errors
-    /// Those of `read`; `WouldBlock` when no data is available.
+    /// Errors of `read`; `WouldBlock` when no data is available.
     fn try_read(&mut self, lines: &mut Lines) -> io::Result<ReadProgress>;
 
     /// Whether a read would return data or the end of the stream, if that is cheaper to find out than by reading.
@@ -47,7 +47,7 @@ pub trait ByteStream: Debug {
     /// Watches the stream under this number: see [`watch_while_waiting`](crate::watch_while_waiting).
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     fn watch_arrivals(&self, _number: u64) -> io::Result<()> {
         Ok(())
     }

@@ -54,7 +54,7 @@ impl Exchange {
     /// Makes the descriptors of a stream without TLS non-blocking.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub fn new(wire: Wire) -> io::Result<Exchange> {
         rustix::io::ioctl_fionbio(&wire.input, true)?;
         if let Some(output) = &wire.output {

@@ -65,7 +65,7 @@ impl Lines {
     /// Calls `read` once. Returns the number of bytes read and whether more may be available immediately.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Errors of `read`.
     pub fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<(usize, bool)> {
         self.compact();
         if self.buffer.len() < self.end + self.read {

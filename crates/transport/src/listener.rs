@@ -32,7 +32,7 @@ impl Bound {
     /// The local address.
     ///
     /// # Errors
-    /// Those of `getsockname`.
+    /// Errors of `getsockname`.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.0.local_addr()
     }
@@ -66,7 +66,7 @@ impl Listener {
     /// Accepts a connection; `None` when none is pending.
     ///
     /// # Errors
-    /// Those of `accept`; see [`is_shortage`].
+    /// Errors of `accept`; see [`is_shortage`].
     pub fn accept(&self) -> io::Result<Option<(OwnedFd, SocketAddr)>> {
         match self.0.try_io(Interest::READABLE, TcpListener::accept) {
             Ok((stream, peer)) => Ok(Some((stream.into(), peer))),

@@ -34,7 +34,6 @@ pub(crate) struct WaitWatch {
 /// Data arrived on a stream while its thread waited.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// The number of the stream.
     pub stream: u64,
     /// When.
     pub at: Instant,
@@ -46,7 +45,7 @@ pub struct Arrival {
 /// From now on, the waits of this thread end when this descriptor is readable or closed at its other end.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Errors of the operating system.
 pub fn watch_while_waiting(stop: OwnedFd) -> io::Result<()> {
     let set = watch_set::new()?;
     watch_set::add_level(&set, &stop, STOP)?;
@@ -58,7 +57,7 @@ pub fn watch_while_waiting(stop: OwnedFd) -> io::Result<()> {
 /// Watches a stream from now on, if this thread watches any. Regular files, which are always readable, are not watched.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Errors of the operating system.
 pub(crate) fn watch_stream(stream: impl AsFd, number: u64) -> io::Result<()> {
     OF_THREAD.with_borrow(|watch| match watch {
         Some(WaitWatch { set, .. }) => watch_set::add_edges(set, &stream, number),
@@ -69,7 +68,7 @@ pub(crate) fn watch_stream(stream: impl AsFd, number: u64) -> io::Result<()> {
 /// Watches a stream no longer, which goes to another thread or gets another number.
 ///
 /// # Errors
-/// Those of the operating system.
+/// Errors of the operating system.
 pub(crate) fn unwatch_stream(stream: impl AsFd) -> io::Result<()> {
     OF_THREAD.with_borrow(|watch| match watch {
         Some(WaitWatch { set, .. }) => watch_set::remove(set, &stream),
@@ -102,7 +101,7 @@ impl LongComputation {
     /// Notes which streams have become readable since it looked last. Returns whether the computation has to end.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub fn look(&mut self) -> io::Result<bool> {
         let at = now();
         let since = self.looked.replace(at);
