@@ -248,7 +248,6 @@ impl SeatState {
     }
 }
 
-/// The changes of a seat.
 #[derive(Debug)]
 pub struct SeatChanges(watch::Receiver<SeatState>);
 

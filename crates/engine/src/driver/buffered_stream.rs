@@ -30,7 +30,6 @@ const LARGEST_SPARE: usize = 64 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct SpareBuffers(Vec<Vec<u8>>);
 
-/// A stream with its buffers.
 #[derive(Debug)]
 pub(super) struct BufferedStream<S> {
     pub(super) stream: S,

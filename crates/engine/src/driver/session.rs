@@ -38,7 +38,6 @@ pub(super) struct Session<S> {
     pub(super) state: SessionState<S>,
     /// The seats that it holds.
     pub(super) seats: Vec<(MatchKey, Seat)>,
-    /// The number of its matches.
     pub(super) matches: u32,
     /// Whether a match has ended on it.
     pub(super) has_played: bool,

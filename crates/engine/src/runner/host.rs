@@ -51,7 +51,6 @@ pub struct HostMatches {
     pub options: Box<RawValue>,
     /// The teams.
     pub seating: Seating,
-    /// The number of matches.
     pub matches: u32,
 }
 

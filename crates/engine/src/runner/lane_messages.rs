@@ -89,7 +89,6 @@ pub(super) enum BotArrival {
     Connection(Box<DetachedSession>),
 }
 
-/// An event for the reporter.
 pub(super) enum ReportEvent {
     /// Bots can connect to this address.
     Listening(SocketAddr),

@@ -82,7 +82,6 @@ impl LiveStep {
 pub enum LiveEvent {
     /// A match has begun, or has a new position.
     Moved(Arc<LiveHeader>, Option<LiveStep>),
-    /// A match has ended.
     Ended(Box<EndedMatch>),
 }
 

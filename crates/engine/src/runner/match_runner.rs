@@ -138,7 +138,6 @@ impl MatchRunner {
     }
 }
 
-/// How a run ended.
 #[derive(Debug, Default)]
 pub struct RunEnd {
     /// The user interrupted it.

@@ -104,7 +104,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     /// Reports an event.
     ///
     /// # Errors
-    /// Those of the receiver.
+    /// Errors of the receiver.
     pub fn emit(&mut self, event: RunEvent<'_>) -> Result<(), Halt> {
         (self.on_event)(event)
     }
@@ -112,7 +112,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     /// Writes the record of a match that has ended.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn keep(&mut self, mut ended: EndedMatch) -> Result<(), Halt> {
         let unsealed = ended.record.len();
         ended.seal = self.archive.keep(&mut ended)?;
@@ -124,7 +124,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     /// Synchronizes the records, then reports their matches.
     ///
     /// # Errors
-    /// Those of the disk and of the receiver.
+    /// Errors of the disk and of the receiver.
     pub fn settle(&mut self) -> Result<(), Halt> {
         if self.kept.is_empty() {
             return Ok(());
@@ -152,7 +152,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
     /// Seals the remaining records, unless the run is incomplete and can be resumed.
     ///
     /// # Errors
-    /// Those of the disk.
+    /// Errors of the disk.
     pub fn close(&mut self, is_complete: bool) -> Result<(), Halt> {
         self.archive.close(is_complete).map_err(Halt::from)
     }

@@ -92,7 +92,6 @@ pub enum RunEvent<'a> {
     Connected(&'a str),
     /// News of the watched match, as text.
     Moved(&'a str),
-    /// A match has ended.
     Ended(&'a EndedMatch),
     /// No other match has ended in between. All records are on the disk.
     Settled,

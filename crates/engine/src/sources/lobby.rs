@@ -39,7 +39,6 @@ pub(crate) struct Lobby {
 /// Where a bot of a lane is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
-    /// The number of the lane.
     pub(crate) lane: usize,
     /// The bot of the lane.
     pub(crate) bot: KeyData,
@@ -95,7 +94,7 @@ impl ParkedLobby {
     /// Closes all connections.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub fn close(self, reason: &str) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async { self.revived().close(reason) });

@@ -48,7 +48,7 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
     /// Starts the bot. Called on the thread of the launcher.
     ///
     /// # Errors
-    /// Those of [`Starter::start`]; `Unsupported` if the bot connects by itself.
+    /// Errors of [`Starter::start`]; `Unsupported` if the bot connects by itself.
     fn start(&self, _starter: &Starter, _on_exit: OnExit) -> Result<(Process, Wire), StartError> {
         Err(io::Error::from(io::ErrorKind::Unsupported).into())
     }
