@@ -121,7 +121,7 @@ impl Launcher {
     /// inherits. Waits while the limit of processes is reached.
     ///
     /// # Errors
-    /// Those of `work`.
+    /// Errors of `work`.
     pub async fn start<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Starter) -> Result<(Process, T), StartError> + Send + 'static,

@@ -20,7 +20,6 @@ impl Size {
         Size(count << 20)
     }
 
-    /// The number of bytes.
     pub fn bytes(self) -> u64 {
         self.0
     }
