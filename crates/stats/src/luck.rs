@@ -15,7 +15,6 @@ use crate::sprt::student_95;
 /// Plain and adjusted scores of one bot against another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdjustedScores {
-    /// The number of units.
     pub units: usize,
     /// The mean score.
     pub plain: Estimate,

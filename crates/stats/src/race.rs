@@ -81,7 +81,6 @@ pub enum RaceState {
     NoBetter,
     /// Another version is better.
     Eliminated,
-    /// It has withdrawn.
     Withdrawn,
 }
 
@@ -90,7 +89,7 @@ pub enum RaceState {
 struct Runner {
     /// The stake of the bets that it is not best, which began with 1.
     not_best: f64,
-    /// That of the bets that it is not better than the anchor by more than `within`.
+    /// The stake of the bets that it is not better than the anchor by more than `within`.
     no_better: f64,
     state: RaceState,
     /// The number of sets after which it was eliminated.

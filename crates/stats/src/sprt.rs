@@ -115,7 +115,6 @@ impl SetScores {
         &self.counts
     }
 
-    /// The number of sets.
     pub fn sets(&self) -> u64 {
         self.counts.iter().sum()
     }

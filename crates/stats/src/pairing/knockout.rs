@@ -15,7 +15,6 @@ pub fn bracket(entrants: usize) -> Vec<Option<usize>> {
     places.into_iter().map(|seed| Some(seed).filter(|&seed| seed < entrants)).collect()
 }
 
-/// The number of rounds.
 pub fn rounds(entrants: usize) -> u32 {
     entrants.next_power_of_two().trailing_zeros()
 }

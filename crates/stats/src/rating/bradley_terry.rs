@@ -76,7 +76,7 @@ pub struct Counts {
     sides: usize,
     /// The courses of sets, and how often they occurred.
     by_set: BTreeMap<PackedSet, u32>,
-    /// Those of sets that share openings.
+    /// The sets that share openings.
     clusters: Clusters,
     origin: Origin,
 }

@@ -120,7 +120,6 @@ pub struct Judged {
 /// The bounds from sets that both bots played alike.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Alike {
-    /// The number of sets.
     pub sets: u32,
     /// The confidence of the bounds, from 0 to 1.
     pub confidence: f64,

@@ -68,7 +68,6 @@ impl Clusters {
 /// A set with its moves.
 struct PlayedSet {
     packed: PackedSet,
-    /// The number of its lineups.
     lineups: u32,
     pairing: u32,
     opening: u32,
