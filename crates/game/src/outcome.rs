@@ -94,7 +94,6 @@ impl Outcome {
         self.standing[side]
     }
 
-    /// The ranks and scores of the seats.
     pub fn ranks_and_scores(&self, seating: Seating) -> (Vec<u8>, Vec<f64>) {
         ranks_and_scores(seating, &self.standing)
     }

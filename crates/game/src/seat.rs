@@ -31,14 +31,12 @@ impl fmt::Display for Seat {
 pub struct SeatSet(u8);
 
 impl SeatSet {
-    /// The empty set.
     pub const EMPTY: SeatSet = SeatSet(0);
 
     const fn bit(seat: Seat) -> u8 {
         if seat.0 < 8 { 1 << seat.0 } else { 0 }
     }
 
-    /// The set of one seat.
     pub const fn one(seat: Seat) -> SeatSet {
         SeatSet(SeatSet::bit(seat))
     }
@@ -116,27 +114,22 @@ impl Seating {
         Seating { count: seats, sides }
     }
 
-    /// The number of seats.
     pub const fn seats(self) -> usize {
         self.count as usize
     }
 
-    /// The number of sides.
     pub const fn sides(self) -> usize {
         self.sides as usize
     }
 
-    /// The side of a seat.
     pub const fn side(self, seat: Seat) -> usize {
         (seat.0 % self.sides) as usize
     }
 
-    /// All seats.
     pub const fn all(self) -> SeatSet {
         SeatSet::first(self.count as usize)
     }
 
-    /// The seats of a side.
     pub fn members(self, side: usize) -> SeatSet {
         self.all().iter().filter(|&seat| self.side(seat) == side).collect()
     }
