@@ -120,7 +120,6 @@ pub enum Detail {
     },
     /// `exited`: a signal ended the process.
     Signal {
-        /// The number of the signal.
         signal: i32,
         /// Whether it was killed because it blocked the referee on its pipe.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -174,7 +173,6 @@ impl Detail {
     /// The detail of a normal exit: status 0.
     pub const LEFT: Detail = Detail::Status { status: 0, held_pipe: false };
 
-    /// Any other detail, as text.
     pub fn other(text: impl Into<String>) -> Detail {
         Detail::Other { text: text.into() }
     }

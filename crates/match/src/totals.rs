@@ -58,7 +58,6 @@ impl InfoTotals {
         }
     }
 
-    /// Counts a word of a field.
     fn count(&mut self, field: &str, word: &str) {
         let fits =
             |name: &str| name.strip_prefix(field).and_then(|rest| rest.strip_prefix('_')) == Some(word);

@@ -38,7 +38,6 @@ pub struct MatchLuck {
     pub seats: Vec<String>,
     /// The match seed, which the matches of a mirrored set share.
     pub seed: Seed,
-    /// The number of draws.
     pub draws: u32,
     /// Each two sides, in order; `None` if the match was aborted.
     pub pairs: Option<Vec<PairLuck>>,

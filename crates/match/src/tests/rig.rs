@@ -415,7 +415,6 @@ pub(super) fn messages(bytes: &[u8]) -> Vec<Value> {
     bytes.split_inclusive(|&byte| byte == b'\n').map(read).collect()
 }
 
-/// The types of messages.
 pub(super) fn types(messages: &[Value]) -> Vec<&str> {
     messages.iter().map(|message| message["type"].as_str().unwrap()).collect()
 }
