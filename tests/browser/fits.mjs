@@ -1,4 +1,4 @@
-// Looks whether pages fit all screens and are accessible.
+// Looks whether pages fit all screens and A4, and are accessible.
 // Usage: node fits.mjs CHROMIUM URL...
 import assert from "node:assert/strict";
 import { fits, hasCard, isAccessible } from "./look.mjs";
@@ -16,6 +16,13 @@ try {
     await fits(page);
     await isAccessible(page);
     await hasCard(page);
+    // A4 without its margins, in light even where the screen is dark.
+    await page.emulateMedia({ media: "print", colorScheme: "dark" });
+    await page.setViewportSize({ width: 680, height: 960 });
+    const print = await page.evaluate(() => [document.documentElement.scrollWidth, getComputedStyle(document.body).color, getComputedStyle(document.querySelector(".top")).display]);
+    assert.deepEqual(print, [680, "rgb(27, 30, 33)", "none"], url);
+    await page.emulateMedia({ media: null, colorScheme: null });
+    await page.setViewportSize({ width: 1280, height: 800 });
   }
   assert.deepEqual(complaints, [], "the browser complains");
 } finally {

@@ -102,7 +102,7 @@ const checks = {
     assert.equal(at, last, "it follows the match");
     const labels = await page.locator("#board text").allTextContents();
     assert.deepEqual(labels.filter((label) => /^seat \d/.test(label)), [], "labels are names");
-    assert.match(await page.textContent("#facts"), /Clock.*Moves/);
+    assert.match(await page.textContent("#facts"), /^Clock/);
     assert.ok(await page.isHidden("#get"), "there is no record yet");
     await picture(page, "live");
     await page.click("#first");
@@ -286,6 +286,9 @@ const checks = {
       await isAccessible(page);
       await picture(page, path ? "phone-match" : "phone");
     }
+    await page.goto(new URL("matches/m2?embed", address).href);
+    await page.waitForSelector("#board g g");
+    await isAccessible(page);
   },
 };
 

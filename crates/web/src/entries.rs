@@ -414,6 +414,7 @@ impl MatchEntry {
             text: ruling.unwrap_or(text),
             rows: Vec::new(),
             under: format!("{} · match {}", game.title, self.id),
+            board: None,
         }
     }
 

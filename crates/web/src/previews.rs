@@ -8,10 +8,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use axum::response::{IntoResponse, Response};
+use referee_game::{Scene, Viewer};
+use referee_match::record::Playback;
 use referee_report::preview::Preview;
 
 use crate::api::{HubState, PathMatchId, refused, unknown};
-use crate::hub::Hub;
+use crate::hub::{EndedBoard, Hub, MatchAccess};
 
 /// The file of a picture beside its page.
 pub(super) const PICTURE: &str = "card.png";
@@ -50,7 +52,7 @@ impl RecentPreviews {
 /// The picture of the standings.
 pub(super) async fn of_run(State(hub): HubState) -> Response {
     let preview = hub.preview();
-    respond(&hub, preview).await
+    respond(&hub, preview, None).await
 }
 
 /// The picture of a match.
@@ -58,14 +60,31 @@ pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId)
     match hub.entry(&id) {
         Some(entry) => {
             let preview = entry.preview(hub.game(), &hub.name());
-            respond(&hub, preview).await
+            respond(&hub, preview, Some(&id)).await
         }
         None => unknown(&id),
     }
 }
 
-async fn respond(hub: &Arc<Hub>, preview: Preview) -> Response {
-    match kept(hub, preview).await {
+/// The last position of a match that has ended, as spectators saw it; `None` without a valid record.
+async fn last_board(hub: &Arc<Hub>, id: &str) -> Option<Scene> {
+    let Some(MatchAccess::Replay(EndedBoard { record, .. })) = hub.access(id) else { return None };
+    let of = hub.clone();
+    let read = move || {
+        let record = record.read().ok()?;
+        let mut playback = Playback::open(&record, of.catalog()).ok()?;
+        let mut last = None;
+        while let Some(step) = playback.step().ok()? {
+            last = Some(step.table.scene(Viewer::Public));
+        }
+        last
+    };
+    tokio::task::spawn_blocking(read).await.ok()?
+}
+
+/// Answers with a picture, which has the board of this match.
+async fn respond(hub: &Arc<Hub>, preview: Preview, of_match: Option<&str>) -> Response {
+    match kept(hub, preview, of_match).await {
         Some(picture) => {
             // Unlike the data of this server, it is made to be shown by others.
             let headers = [
@@ -80,7 +99,7 @@ async fn respond(hub: &Arc<Hub>, preview: Preview) -> Response {
 }
 
 /// The picture, which is drawn unless it is kept.
-async fn kept(hub: &Arc<Hub>, preview: Preview) -> Option<Bytes> {
+async fn kept(hub: &Arc<Hub>, preview: Preview, of_match: Option<&str>) -> Option<Bytes> {
     let previews = hub.previews();
     if let Some(kept) = previews.get(&preview) {
         return Some(kept);
@@ -90,8 +109,12 @@ async fn kept(hub: &Arc<Hub>, preview: Preview) -> Option<Bytes> {
     if let Some(kept) = previews.get(&preview) {
         return Some(kept);
     }
-    let drawing = tokio::task::spawn_blocking(move || (Bytes::from(preview.png()), preview));
-    let (picture, preview) = drawing.await.ok()?;
+    let board = match of_match {
+        Some(id) => last_board(hub, id).await,
+        None => None,
+    };
+    let full = Preview { board, ..preview.clone() };
+    let picture = tokio::task::spawn_blocking(move || Bytes::from(full.png())).await.ok()?;
     previews.keep(preview, picture.clone());
     Some(picture)
 }

@@ -3,12 +3,16 @@
 //! A picture has the size that most of them expect. Its font has the letters of Latin, Greek and Cyrillic: [`drawable`] tells
 //! whether a name can be drawn, and [`drawn`] chooses the id of what cannot.
 
+mod board;
+
+use std::collections::HashMap;
 use std::io::Write;
 use std::sync::LazyLock;
 
 use ab_glyph::{Font, FontRef, Glyph, PxScale, ScaleFont, point};
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
+use referee_game::Scene;
 
 /// The width of a picture in pixels.
 pub const WIDTH: u32 = 1200;
@@ -26,26 +30,26 @@ const SMALL: f32 = 30.0;
 /// The distance between the baselines of lines, as a share of the size.
 const LEADING: f32 = 1.18;
 
-/// The colours: paper, then what is drawn on it.
-const PAPER: [u8; 3] = [0xfa, 0xf9, 0xf6];
-const PAINTS: [[u8; 3]; 3] = [[0x1b, 0x1e, 0x21], [0x59, 0x5f, 0x65], [0x1d, 0x4f, 0x91]];
-/// The number of shades between the paper and a tone.
-const SHADES: u8 = 64;
+/// Red, green and blue.
+type Rgb = [u8; 3];
+
+const PAPER: Rgb = [0xfa, 0xf9, 0xf6];
+const INK: Rgb = [0x1b, 0x1e, 0x21];
+const MUTED: Rgb = [0x59, 0x5f, 0x65];
+const ACCENT: Rgb = [0x1d, 0x4f, 0x91];
+/// The number of shades between a colour and what it is drawn over.
+const SHADES: f32 = 32.0;
+/// The most colours of a palette.
+const PALETTE: usize = 256;
+/// The side of the square of a board.
+const BOARD: f32 = 400.0;
 
 static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
     FontRef::try_from_slice(include_bytes!("font.ttf"))
         .unwrap_or_else(|error| unreachable!("the font is part of the program: {error}"))
 });
 
-/// An index into [`PAINTS`].
-#[derive(Clone, Copy, Debug)]
-enum Paint {
-    Ink = 0,
-    Muted = 1,
-    Accent = 2,
-}
-
-/// The text of a picture.
+/// What a picture shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
     /// The line above: the competition.
@@ -58,6 +62,8 @@ pub struct Preview {
     pub rows: Vec<PreviewRow>,
     /// The line below: the game, and what the picture is of.
     pub under: String,
+    /// A position of the match.
+    pub board: Option<Scene>,
 }
 
 /// A place of standings.
@@ -84,21 +90,25 @@ impl Preview {
     /// The picture as a PNG file.
     pub fn png(&self) -> Vec<u8> {
         let mut canvas = Canvas::new();
-        canvas.block(0.0, 0.0, WIDTH as f32, 14.0, Paint::Accent);
-        let wide = WIDTH as f32 - 2.0 * MARGIN;
+        canvas.block(0.0, 0.0, WIDTH as f32, 14.0, ACCENT);
+        let (whole, mut wide) = (WIDTH as f32 - 2.0 * MARGIN, WIDTH as f32 - 2.0 * MARGIN);
+        if let Some(board) = &self.board {
+            wide -= BOARD + MARGIN / 2.0;
+            canvas.scene(board, (WIDTH as f32 - MARGIN - BOARD, MARGIN), BOARD);
+        }
         let over = shortened(&self.over, SMALL, wide);
-        canvas.line(&over, SMALL, (MARGIN, 104.0), Paint::Muted);
+        canvas.line(&over, SMALL, (MARGIN, 104.0), MUTED);
         let room = if self.rows.is_empty() { 3 } else { 2 };
         let (size, lines) = fitted(&self.title, wide, room);
         let mut y = 116.0;
         for line in &lines {
             y += size * LEADING;
-            canvas.line(line, size, (MARGIN, y), Paint::Ink);
+            canvas.line(line, size, (MARGIN, y), INK);
         }
         y += 22.0;
         for line in wrapped(&self.text, TEXT, wide, 3) {
             y += TEXT * LEADING;
-            canvas.line(&line, TEXT, (MARGIN, y), Paint::Muted);
+            canvas.line(&line, TEXT, (MARGIN, y), MUTED);
         }
         for row in &self.rows {
             y += TEXT * 1.5;
@@ -106,14 +116,14 @@ impl Preview {
                 break;
             }
             let figure = width(&row.figure, TEXT);
-            canvas.line(&row.place, TEXT, (MARGIN, y), Paint::Muted);
+            canvas.line(&row.place, TEXT, (MARGIN, y), MUTED);
             let name = shortened(&row.name, TEXT, wide - 72.0 - figure - 24.0);
-            canvas.line(&name, TEXT, (MARGIN + 72.0, y), Paint::Ink);
-            canvas.line(&row.figure, TEXT, (MARGIN + wide - figure, y), Paint::Accent);
+            canvas.line(&name, TEXT, (MARGIN + 72.0, y), INK);
+            canvas.line(&row.figure, TEXT, (MARGIN + wide - figure, y), ACCENT);
         }
-        canvas.block(MARGIN, HEIGHT as f32 - 96.0, wide, 2.0, Paint::Muted);
-        let under = shortened(&self.under, SMALL, wide);
-        canvas.line(&under, SMALL, (MARGIN, HEIGHT as f32 - 44.0), Paint::Muted);
+        canvas.block(MARGIN, HEIGHT as f32 - 96.0, whole, 2.0, MUTED);
+        let under = shortened(&self.under, SMALL, whole);
+        canvas.line(&under, SMALL, (MARGIN, HEIGHT as f32 - 44.0), MUTED);
         canvas.png()
     }
 }
@@ -191,38 +201,39 @@ fn fitted(title: &str, most: f32, lines: usize) -> (f32, Vec<String>) {
     (size, wrapped(title, size, most, lines))
 }
 
-/// A picture that is drawn: an index into the palette for each pixel.
-struct Canvas(Vec<u8>);
+/// A picture that is drawn, by pixel.
+struct Canvas(Vec<Rgb>);
 
 impl Canvas {
     fn new() -> Canvas {
-        Canvas(vec![0; (WIDTH * HEIGHT) as usize])
+        Canvas(vec![PAPER; (WIDTH * HEIGHT) as usize])
     }
 
-    /// Draws a tone over a pixel; what lies beyond the edges is left out.
-    fn dot(&mut self, (x, y): (i64, i64), coverage: f32, tone: Paint) {
+    /// Draws a colour over a pixel; what lies beyond the edges is left out.
+    fn dot(&mut self, (x, y): (i64, i64), coverage: f32, colour: Rgb) {
         let is_inside = (0..i64::from(WIDTH)).contains(&x) && (0..i64::from(HEIGHT)).contains(&y);
-        let shade = (coverage.clamp(0.0, 1.0) * f32::from(SHADES - 1)).round() as u8;
-        if is_inside && shade > 0 {
+        // Few shades make small files.
+        let coverage = (coverage.clamp(0.0, 1.0) * SHADES).round() / SHADES;
+        if is_inside && coverage > 0.0 {
             let pixel = &mut self.0[(y * i64::from(WIDTH) + x) as usize];
-            // Where glyphs touch, the darker one is seen.
-            if *pixel % SHADES <= shade {
-                *pixel = tone as u8 * SHADES + shade;
+            for (below, above) in pixel.iter_mut().zip(colour) {
+                let mixed = f32::from(*below) + coverage * (f32::from(above) - f32::from(*below));
+                *below = mixed.round() as u8;
             }
         }
     }
 
     /// Fills a rectangle.
-    fn block(&mut self, x: f32, y: f32, width: f32, height: f32, tone: Paint) {
+    fn block(&mut self, x: f32, y: f32, width: f32, height: f32, colour: Rgb) {
         for row in y as i64..(y + height) as i64 {
             for column in x as i64..(x + width) as i64 {
-                self.dot((column, row), 1.0, tone);
+                self.dot((column, row), 1.0, colour);
             }
         }
     }
 
     /// Writes a line that begins here on its baseline. A character that the font lacks is a question mark.
-    fn line(&mut self, text: &str, size: f32, (mut x, y): (f32, f32), tone: Paint) {
+    fn line(&mut self, text: &str, size: f32, (mut x, y): (f32, f32), colour: Rgb) {
         let font = FONT.as_scaled(PxScale::from(size));
         for c in text.chars() {
             let id = Some(font.glyph_id(c)).filter(|id| id.0 != 0).unwrap_or_else(|| font.glyph_id('?'));
@@ -232,25 +243,53 @@ impl Canvas {
             let corner = outlined.px_bounds().min;
             outlined.draw(|column, row, coverage| {
                 let at = (corner.x as i64 + i64::from(column), corner.y as i64 + i64::from(row));
-                self.dot(at, coverage, tone);
+                self.dot(at, coverage, colour);
             });
         }
     }
 
+    /// The colours with their numbers; `None` if there are too many.
+    fn palette(&self) -> Option<HashMap<Rgb, u8>> {
+        let (mut colours, mut last) = (HashMap::new(), None);
+        for &pixel in &self.0 {
+            if last == Some(pixel) || colours.contains_key(&pixel) {
+                last = Some(pixel);
+                continue;
+            }
+            if colours.len() == PALETTE {
+                return None;
+            }
+            colours.insert(pixel, colours.len() as u8);
+        }
+        Some(colours)
+    }
+
     /// The picture as a PNG file.
     fn png(&self) -> Vec<u8> {
+        let palette = self.palette();
+        let index =
+            |pixel: &Rgb| palette.as_ref().and_then(|colours| colours.get(pixel)).copied().unwrap_or(0);
         // A row begins with its filter, here none.
-        let rows: Vec<u8> = self.0.chunks(WIDTH as usize).flat_map(|row| [&[0], row].concat()).collect();
+        let row = |row: &[Rgb]| match &palette {
+            Some(_) => [0].into_iter().chain(row.iter().map(index)).collect::<Vec<u8>>(),
+            None => [&[0], row.as_flattened()].concat(),
+        };
+        let rows: Vec<u8> = self.0.chunks(WIDTH as usize).flat_map(row).collect();
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
         let pixels = encoder.write_all(&rows).and_then(|()| encoder.finish());
         let pixels =
             pixels.unwrap_or_else(|error| unreachable!("memory takes a picture of this size: {error}"));
-        // Eight bits, which are indices into the palette.
-        let header = [&WIDTH.to_be_bytes()[..], &HEIGHT.to_be_bytes(), &[8, 3, 0, 0, 0]].concat();
+        // Eight bits: indices into the palette, or each of the three colours.
+        let kind = if palette.is_some() { 3 } else { 2 };
+        let header = [&WIDTH.to_be_bytes()[..], &HEIGHT.to_be_bytes(), &[8, kind, 0, 0, 0]].concat();
+        let colours = palette.map(|colours| {
+            let mut colours: Vec<(u8, Rgb)> = colours.into_iter().map(|(colour, at)| (at, colour)).collect();
+            colours.sort_unstable();
+            (b"PLTE", colours.into_iter().flat_map(|(_, colour)| colour).collect())
+        });
         let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
-        for (kind, data) in
-            [(b"IHDR", header), (b"PLTE", palette()), (b"IDAT", pixels), (b"IEND", Vec::new())]
-        {
+        let chunks = [(b"IHDR", header)].into_iter().chain(colours);
+        for (kind, data) in chunks.chain([(b"IDAT", pixels), (b"IEND", Vec::new())]) {
             let mut sum = Crc::new();
             sum.update(kind);
             sum.update(&data);
@@ -263,22 +302,10 @@ impl Canvas {
     }
 }
 
-/// For each tone, the shades from the paper to it.
-fn palette() -> Vec<u8> {
-    let mut colours = Vec::new();
-    for tone in PAINTS {
-        for shade in 0..SHADES {
-            let share = f32::from(shade) / f32::from(SHADES - 1);
-            colours.extend(PAPER.iter().zip(tone).map(|(&paper, ink)| {
-                (f32::from(paper) + share * (f32::from(ink) - f32::from(paper))).round() as u8
-            }));
-        }
-    }
-    colours
-}
-
 #[cfg(test)]
 mod tests {
+    use referee_game::scene::{Depth, Part, Shape, Tone};
+
     use super::*;
 
     #[test]
@@ -314,6 +341,7 @@ mod tests {
             text: "why ".repeat(99),
             rows: rows.collect(),
             under: "Checkers".repeat(99),
+            board: None,
         };
         let file = preview.png();
         let mut reader = png::Decoder::new(std::io::Cursor::new(&file)).read_info().expect("a picture");
@@ -321,5 +349,26 @@ mod tests {
         let frame = reader.next_frame(&mut pixels).expect("a frame");
         assert_eq!((frame.width, frame.height), (WIDTH, HEIGHT));
         assert!(file.len() < 100_000, "{}", file.len());
+    }
+
+    #[test]
+    fn a_picture_of_a_match_has_its_board() {
+        let mut scene = Scene::new(200, 100);
+        let mut shape = Shape::new(Depth::Board, "board", (100, 50));
+        shape.parts = vec![
+            Part::rect(200, 100, 0).fill(Tone::Dark),
+            Part::disc(25).fill(Tone::White),
+            Part::polygon(&[(-90, -40), (-50, -40), (-90, 40)]).line(Tone::Red, 4),
+        ];
+        scene.add(shape);
+        let mut canvas = Canvas::new();
+        canvas.scene(&scene, (0.0, 0.0), 400.0);
+        let at = |x: u32, y: u32| canvas.0[(y * WIDTH + x) as usize];
+        assert_eq!(at(20, 50), PAPER, "it is centred");
+        assert_eq!(
+            [at(390, 290), at(200, 200), at(20, 180)],
+            [[0x7a, 0x94, 0x70], [0xfd, 0xfb, 0xf5], [0xd0, 0x3b, 0x3b]]
+        );
+        assert_eq!(at(30, 180), at(390, 290), "only its outline is drawn");
     }
 }

@@ -97,6 +97,9 @@ pub struct MatchReplay {
     /// The looks of shapes, as lists of parts.
     looks: Vec<Vec<Value>>,
     steps: Vec<ReplayStep>,
+    /// The last position, as spectators saw it.
+    #[serde(skip)]
+    last: Scene,
     /// The record, if the page contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     record: Option<PackedRecord>,
@@ -269,7 +272,7 @@ impl MatchReplay {
         let (header, seating) = (playback.setup().header.clone(), playback.setup().seating);
         let mut shown = ShownScenes::default();
         let mut steps = Vec::new();
-        let (mut viewers, mut meta, mut first) = (Vec::new(), None, None);
+        let (mut viewers, mut meta, mut first, mut last) = (Vec::new(), None, None, Scene::new(0, 0));
         while let Some(step) = playback.step()? {
             if viewers.is_empty() {
                 let all = [Viewer::Omniscient, Viewer::Public];
@@ -281,6 +284,7 @@ impl MatchReplay {
             }
             let scenes: Vec<Scene> = viewers.iter().map(|&viewer| step.table.scene(viewer)).collect();
             first.get_or_insert_with(|| (scenes[0].seats.clone(), [scenes[0].width, scenes[0].height]));
+            last.clone_from(&scenes[usize::from(scenes.len() > 1)]);
             let Changes { things, moved, words } = shown.show(scenes);
             steps.push(ReplayStep {
                 n: step.moves,
@@ -351,6 +355,7 @@ impl MatchReplay {
             looks: shown.looks,
             header,
             steps,
+            last,
             record: None,
         })
     }
@@ -365,6 +370,11 @@ impl MatchReplay {
     /// The number of moves, those of the opening included.
     pub fn moves(&self) -> u32 {
         self.steps.last().map_or(0, |step| step.n)
+    }
+
+    /// The last position, as spectators saw it.
+    pub fn last(&self) -> &Scene {
+        &self.last
     }
 
     /// The options of the game.

@@ -2,7 +2,7 @@
 
 use referee_game::counted;
 
-use super::{ListedMatch, Site, halves};
+use super::{ListedMatch, MatchReplay, Site, halves};
 use crate::preview::{Preview, PreviewRow, drawn};
 use crate::tournament::EntrantStanding;
 
@@ -38,12 +38,14 @@ impl Site<'_> {
             text: String::new(),
             rows: standings.entrants.iter().take(ROWS).map(row).collect(),
             under: format!("{} · {matches}", self.report.game.title),
+            board: None,
         };
         Some((PICTURE, preview.png()))
     }
 
     /// The picture of a match, an index into the attempts of the report, with its path; `None` without the URL of the site.
-    pub fn match_picture(&self, index: usize) -> Option<(String, Vec<u8>)> {
+    /// It has the board of the replay, if there is one.
+    pub fn match_picture(&self, index: usize, replay: Option<&MatchReplay>) -> Option<(String, Vec<u8>)> {
         self.url?;
         let listed = &self.report.attempts[index];
         let names = self.shown_names(listed);
@@ -56,6 +58,7 @@ impl Site<'_> {
             text: told.why(),
             rows: Vec::new(),
             under: format!("{} · match {}", self.report.game.title, listed.id),
+            board: replay.map(|replay| replay.last().clone()),
         };
         Some((Self::path_of_picture(listed), preview.png()))
     }

@@ -176,7 +176,7 @@ impl SiteWriter {
         let replay = self.replayed(folder, report, listed, catalog)?;
         let is_invalid = replay.as_ref().is_err_and(|&why| why == Unshown::Invalid);
         let (path, text) = pages.match_page(index, replay.as_ref().map_err(|&why| why));
-        if let Some((path, picture)) = pages.match_picture(index) {
+        if let Some((path, picture)) = pages.match_picture(index, replay.as_ref().ok()) {
             self.write_file(&path, &picture)?;
         }
         self.write_file(&path, text.as_bytes())?;

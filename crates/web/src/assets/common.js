@@ -145,12 +145,21 @@ function refill(parent, ...children) {
   if (held) [...parent.querySelectorAll(held.localName)].find((other) => sign(other) === sign(held))?.focus({ preventScroll: true });
 }
 
-/** Says whether the server answers. What is shown stays. */
+/** The time until a server that does not answer is called lost, in milliseconds. */
+const PATIENCE = 3000;
+let losing = null;
+
+/** Notes whether the server answers, and says so if it does not for a while. What is shown stays. */
 function hearing(does) {
-  if (does) return $("lost")?.remove();
-  if ($("lost")) return;
-  const lost = element("p", { class: "notice warn", id: "lost", role: "alert" }, "The server does not answer. What is shown here may be out of date; this page tries again.");
-  $("main").prepend(lost);
+  if (does) {
+    clearTimeout(losing);
+    losing = null;
+    return $("lost")?.remove();
+  }
+  losing ??= setTimeout(() => {
+    $("main").prepend(element("p", { class: "notice warn", id: "lost", role: "alert" },
+      "The server does not answer. What is shown here may be out of date; this page tries again."));
+  }, PATIENCE);
 }
 
 /** What the server has at this path, once the page may change. */

@@ -33,12 +33,12 @@
   /** Shows the facts about the match, as far as they are known. */
   function showFacts(more) {
     known = { ...known, ...more };
-    const { ended_at: at, clock, duration_ms: duration, rated, return_match: other, board, moves } = known;
+    const { ended_at: at, clock, duration_ms: duration, rated, return_match: other, board, moves, result } = known;
     const facts = [
       ["Ended", at && `${at.slice(0, 16).replace("T", " ")} UTC`],
       ["Clock", clock],
       ["Duration", duration !== undefined && inWords(duration)],
-      ["Moves", moves !== null && moves !== undefined && String(moves)],
+      ["Moves", result && String(moves ?? "")],
       ["Rated", rated !== undefined && (rated ? "yes" : "no")],
       ["Return match", other && link(encodeURIComponent(other), other)],
     ].filter(([, value]) => value);

@@ -181,10 +181,12 @@
     const names = ladderOf(ladder)?.display_names ?? {};
     const log = fold("Log", id, async () => privateText(await ask("GET", `owner/matches/${encodeURIComponent(ladder)}/${id}/log`)));
     const told = faults.map(({ words, count }) => (count > 1 ? `${words} (${count})` : words));
+    // A fault that ended the match is among them.
+    if (!faults.some(({ words }) => words === ending)) told.unshift(ending);
     return element("li", {}, element("div", { class: "row" },
       element("span", { class: "grow" }, pageLink(ladder, `matches/${id}`, players.map((name) => names[name] ?? name).join(" – ")), ` ${result}`, rated ? "" : ", not rated"),
       element("span", { class: "small muted" }, `${ladder}, ${minute(at)}`)),
-    element("p", { class: "small muted" }, [ending, ...told].join("; ")), log);
+    element("p", { class: "small muted" }, told.join("; ")), log);
   }
 
   /** The options of a list to choose from, without losing what was chosen. */

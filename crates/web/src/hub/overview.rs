@@ -130,6 +130,7 @@ impl Hub {
             text: String::new(),
             rows: ranked.take(PREVIEWED).map(StandingsRow::preview).collect(),
             under: format!("{} · {}", self.game.title, counted(state.count, "match", "matches")),
+            board: None,
         }
     }
 
