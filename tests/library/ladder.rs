@@ -406,6 +406,39 @@ fn a_bot_that_uses_up_every_clock_does_not_delay_others() {
     }
 }
 
+#[test]
+fn numbers_of_matches_are_evened_out_if_asked() {
+    // The difference between the most and the fewest matches of 20 bots, of which one is slow and two come an hour late, and
+    // the longest wait for a set in seconds.
+    let play = |evens_out: bool| {
+        let mut ladder = Simulation::new("even", 6, (0..20).map(|bot| 20.0 * f64::from(bot)).collect());
+        ladder.matchmaker = ladder.matchmaker.evening_out(evens_out);
+        ladder.slowness[3] = 3;
+        ladder.rated_every = 100;
+        for late in [7, 8] {
+            ladder.matchmaker.set_places(Entrant(late), 0, 0);
+        }
+        while ladder.now < 3600 * SECOND {
+            ladder.step();
+        }
+        for late in [7, 8] {
+            ladder.matchmaker.set_places(Entrant(late), 1, ladder.now);
+            ladder.free_since[usize::from(late)] = ladder.now;
+        }
+        while ladder.now < 4 * 3600 * SECOND {
+            ladder.step();
+        }
+        let played: Vec<u32> = ladder.meetings().iter().map(|of| of.values().sum()).collect();
+        let longest = ladder.waits.concat().into_iter().max().unwrap() / SECOND;
+        (played.iter().max().unwrap() - played.iter().min().unwrap(), longest, ladder.played)
+    };
+    let (by_waits, evened_out) = (play(false), play(true));
+    println!("(most - fewest matches, longest wait in s, matches): {by_waits:?}, evened out {evened_out:?}");
+    assert!(3 * evened_out.0 <= by_waits.0, "{by_waits:?} {evened_out:?}");
+    // Two minutes, and a match of the slow one until there is room.
+    assert!(evened_out.1 <= 120 + 180, "{evened_out:?}");
+}
+
 proptest! {
     #[test]
     fn players_meet_as_promised(

@@ -14,6 +14,9 @@
 //!
 //! While more players wait than can play, a player that thinks longer than its opponents gives way: it waits until its
 //! share of the time of all matches is that of the others. It is paired earlier only if no others can be.
+//!
+//! A ladder may *even out* the numbers of matches instead: the players with the fewest come first, and those that are ahead
+//! wait up to two minutes.
 
 use rustc_hash::FxHashMap;
 
@@ -32,6 +35,11 @@ const WINDOW: f64 = 150.0;
 const WIDENS: u64 = 60 * SECOND;
 /// How long the players of a match wait for other opponents.
 const REMATCH: u64 = 10 * SECOND;
+
+/// By how many matches a player may be ahead of the one with the fewest, if numbers of matches are evened out.
+const AHEAD: u32 = 2;
+/// How long a player that is further ahead waits at most.
+const EVEN_OUT: u64 = 120 * SECOND;
 
 /// A player that joins.
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +123,7 @@ pub struct Matchmaker {
     seating: Seating,
     /// The maximum number of matches at once.
     jobs: usize,
+    evens_out: bool,
     players: Vec<LadderPlayer>,
     pairs: FxHashMap<(Entrant, Entrant), PairHistory>,
     returns: Vec<Return>,
@@ -137,6 +146,7 @@ impl Matchmaker {
         Matchmaker {
             seating,
             jobs,
+            evens_out: false,
             players: Vec::new(),
             pairs: FxHashMap::default(),
             returns: Vec::new(),
@@ -145,6 +155,12 @@ impl Matchmaker {
             day: 0,
             today: FxHashMap::default(),
         }
+    }
+
+    /// The same, with matches first for those who have the fewest.
+    #[must_use]
+    pub fn evening_out(self, evens_out: bool) -> Matchmaker {
+        Matchmaker { evens_out, ..self }
     }
 
     /// Adds a player, which is not there yet.
@@ -266,6 +282,10 @@ impl Matchmaker {
         if free.len() < self.seating.seats() {
             return None;
         }
+        if self.evens_out {
+            let group = self.even_group(is_first, free, now, rng)?;
+            return self.begin_drawn(group, now, rng);
+        }
         let order = |player: &Entrant| {
             let LadderPlayer { since, seats, .. } = &self.players[player.index()];
             let has_played = seats.iter().any(|&times| times > 0);
@@ -287,7 +307,38 @@ impl Matchmaker {
         if group.is_none() && others.len() < free.len() {
             group = group_of(&free, rng);
         }
-        let lineup = self.seated(group?, rng)?;
+        self.begin_drawn(group?, now, rng)
+    }
+
+    /// Draws a group that evens out the numbers of matches, from those that are free.
+    fn even_group(
+        &self,
+        is_first: impl Fn(Entrant) -> bool,
+        mut free: Vec<Entrant>,
+        now: u64,
+        rng: &mut impl Uniform,
+    ) -> Option<Vec<Entrant>> {
+        let matches = |player: Entrant| self.players[player.index()].seats.iter().sum::<u32>();
+        let all = (0..self.players.len() as u16).map(Entrant);
+        let fewest = all.filter(|&player| self.is_available(player, now)).map(matches).min()?;
+        let since = |player: Entrant| self.players[player.index()].since;
+        let has_waited = |player: Entrant| now >= since(player) + EVEN_OUT;
+        let is_due = |player: Entrant| has_waited(player) || matches(player) <= fewest + AHEAD;
+        free.sort_by_key(|&player| match has_waited(player) {
+            true => (0, since(player)),
+            false => (1 + matches(player), since(player)),
+        });
+        let due: Vec<Entrant> = free.iter().copied().filter(|&player| is_due(player)).collect();
+        // Rather than wait, those who are due meet others who are ahead.
+        let mut firsts = due.iter().filter(|&&player| is_first(player));
+        firsts.find_map(|&first| {
+            self.group(first, &due, now, rng).or_else(|| self.group(first, &free, now, rng))
+        })
+    }
+
+    /// Seats a group that was drawn, and counts its match as begun.
+    fn begin_drawn(&mut self, group: Vec<Entrant>, now: u64, rng: &mut impl Uniform) -> Option<Lineup> {
+        let lineup = self.seated(group, rng)?;
         self.pairings += 1;
         self.matches += 1;
         self.begin(&lineup, now);
