@@ -48,6 +48,7 @@ mod jobs;
 mod language_models;
 mod launcher;
 mod league;
+mod league_events;
 mod league_facts;
 mod league_finals;
 mod league_journal;

@@ -11,6 +11,7 @@ mod acts;
 mod bots;
 mod challenges;
 mod error;
+mod events;
 mod finals;
 mod history;
 mod ladder_rulings;
@@ -37,6 +38,7 @@ pub use acts::{ActError, LadderMatches, LeaguePart, OrganiserAct, OwnerAct, Owne
 pub use bots::{BotDisplayNames, BotEnd, LeagueBot, NewBot, ProgramName};
 pub use challenges::Challenge;
 pub use error::{LadderError, NotCounted};
+pub use events::{EventKind, InForce, PlannedEvent};
 pub use finals::FinalsLink;
 pub use history::{KeptRating, RatingPoint};
 pub use ladder_rulings::LadderRulings;
@@ -167,12 +169,14 @@ impl League {
         Ok(self.value(PAUSED)?.is_some_and(|value| value == "1"))
     }
 
-    /// Whether no match of a ladder begins, because it is paused or the league is.
+    /// Whether no match of a ladder begins, because it is paused or closed, or the league is.
     ///
     /// # Errors
     /// Errors of the database.
     pub fn is_ladder_paused(&self, ladder: &str) -> Result<bool, StoreError> {
-        Ok(self.is_paused()? || self.value(&paused_ladder(ladder))?.is_some_and(|value| value == "1"))
+        let is_paused =
+            self.is_paused()? || self.value(&paused_ladder(ladder))?.is_some_and(|value| value == "1");
+        Ok(is_paused || self.in_force(Some(ladder))?.is_closed)
     }
 
     /// A number of the table `league`.

@@ -10,6 +10,7 @@ use referee_store::{StoreError, parsed_column, stored_words};
 
 use super::acts::{ActError, OwnerCredential, Refusal, user_of};
 use super::bots::follow_bot;
+use super::events::check_thawed;
 use super::log::note;
 use super::{League, failed, utc};
 
@@ -450,6 +451,7 @@ impl League {
         now: SystemTime,
     ) -> Result<(), ActError> {
         self.try_change(|db| {
+            check_thawed(db)?;
             let mut owner = owner.clone();
             let is_named = match admission {
                 Admission::Invitation(secret) => {

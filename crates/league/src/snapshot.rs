@@ -10,10 +10,10 @@ use referee_stats::rating::bradley_terry::Anchored;
 use referee_store::RulingRow;
 use serde::{Deserialize, Serialize};
 
-use crate::FinalsLink;
 use crate::bots::LeagueBot;
 use crate::owners::{LeagueOwner, OwnerState};
 use crate::tally::{LadderRow, ranking};
+use crate::{FinalsLink, InForce};
 
 /// What is shown of a ladder.
 #[derive(Debug, Default)]
@@ -44,6 +44,8 @@ pub struct LadderSnapshot {
     pub lead_taken: Option<LeadTaken>,
     /// Whether no match begins because the league is paused.
     pub is_paused: bool,
+    /// What events have put into force.
+    pub in_force: InForce,
     /// The finals to which its pages lead.
     pub finals: Option<FinalsLink>,
     /// Whether no match begins because results or journals cannot be written.

@@ -158,6 +158,12 @@ impl LiveBoard {
         self.changed.send_replace(());
     }
 
+    /// Ends the board without showing more of it.
+    pub(super) fn break_off(&mut self, why: &str) {
+        self.end = Some(json::text(&json!({ "result": why, "replay": false })));
+        self.changed.send_replace(());
+    }
+
     /// The number of moves that are shown.
     pub(super) fn moves(&self) -> u32 {
         self.shown.checked_sub(1).map_or(0, |last| self.steps[last].moves)

@@ -5,9 +5,9 @@ mod overview;
 mod results;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{io, mem};
 
 use axum::body::Bytes;
 pub(crate) use ended::MOST_ENDED;
@@ -42,8 +42,12 @@ use referee_match::record::{Difference, PublishedInfo, public};
 use referee_match::{Faults, InfoTotals};
 use referee_results::FinishedMatch;
 use referee_stats::SideResult;
+use referee_store::StoreError;
 
 pub(super) use overview::publish;
+
+/// How many matches that end while standings are hidden are kept until the database has them, at most.
+const UNSEEN: usize = 256;
 
 #[derive(Debug)]
 struct LiveEntry {
@@ -137,6 +141,10 @@ struct RunState {
     next: Vec<NextEntry>,
     story: Story,
     bracket: Option<Vec<RoundReport>>,
+    /// Whether nothing that happens is shown, because the standings of the ladder are hidden.
+    is_hidden: bool,
+    /// The last matches that have ended meanwhile: the database may lack them when the others are read again.
+    unseen: VecDeque<EndedMatch>,
     /// The overview of a version.
     overview: (u64, Bytes),
 }
@@ -249,6 +257,8 @@ impl Hub {
             next: Vec::new(),
             story: Story::default(),
             bracket: None,
+            is_hidden: false,
+            unseen: VecDeque::new(),
             overview: (u64::MAX, Bytes::new()),
         };
         Hub {
@@ -272,7 +282,31 @@ impl Hub {
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.is_hidden && self.ladder().is_some_and(|ladder| ladder.hidden_since().is_some()) {
+            state.hide();
+        }
+        state
+    }
+
+    /// Shows what has happened while the standings of the ladder were hidden. Blocks.
+    fn show_again(&self, ladder: &LadderPages) -> Result<(), StoreError> {
+        self.forget_matches();
+        ladder.for_each_of_season(|finished, is_listed| match is_listed {
+            true => self.add_earlier(finished, None),
+            false => self.count_earlier(&finished),
+        })?;
+        let unseen = {
+            let mut state = self.state();
+            state.is_hidden = false;
+            mem::take(&mut state.unseen)
+        };
+        for end in unseen {
+            if self.state().find(&end.finished.id).is_none() {
+                self.end(end);
+            }
+        }
+        Ok(())
     }
 
     /// The run in the ids of events.
@@ -385,6 +419,16 @@ impl Hub {
     }
 
     pub(super) fn handle(&self, event: LiveEvent) {
+        let mut state = self.state();
+        if state.is_hidden {
+            if let LiveEvent::Ended(end) = event {
+                state.unseen.push_back(*end);
+                let more = state.unseen.len().saturating_sub(UNSEEN);
+                state.unseen.drain(..more);
+            }
+            return;
+        }
+        drop(state);
         match event {
             LiveEvent::Moved(header, step) => {
                 let mut state = self.state();
@@ -409,6 +453,10 @@ impl Hub {
     }
 
     fn end(&self, mut end: EndedMatch) {
+        // The database had it already when standings that were hidden were shown.
+        if self.ladder().is_some() && self.state().find(&end.finished.id).is_some() {
+            return;
+        }
         self.metrics.count(&end.finished);
         let figures = MatchFigures::of(&end);
         let mut state = self.state();
@@ -581,6 +629,9 @@ impl Hub {
     /// The bots as JSON.
     pub(super) fn bots(&self) -> String {
         let state = self.state();
+        if state.is_hidden {
+            return json::text(&serde_json::json!({ "bots": [] }));
+        }
         let shown =
             |bot: &BotEntry| BotEntry { display_name: state.about.display_name(&bot.name), ..bot.clone() };
         json::text(&serde_json::json!({ "bots": state.bots.values().map(shown).collect::<Vec<_>>() }))

@@ -19,7 +19,7 @@ use crate::entries::{DisplayNames, ShownRuling};
 use crate::hub::Hub;
 use crate::owners::SignUpMode;
 use referee_game::Chain;
-use referee_league::{FinalsLink, RatingPoint, RulesVersion, Standing};
+use referee_league::{FinalsLink, PlannedEvent, RatingPoint, RulesVersion, Standing};
 use referee_match::InfoTotals;
 use referee_report::ReportedTable;
 use referee_stats::Wdl;
@@ -49,6 +49,12 @@ pub(super) struct LadderEntry {
     pub(super) owners: Option<OwnersLink>,
     /// Whether no match begins because the organiser has paused it.
     pub(super) paused: bool,
+    /// Whether no versions, sign-ups and submissions are taken any more.
+    pub(super) frozen: bool,
+    /// Since when its standings are hidden, in UTC.
+    pub(super) hidden_since: Option<String>,
+    /// What happens at stated times, the next first.
+    pub(super) events: Vec<PlannedEvent>,
     /// The finals of its first players, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) finals: Option<FinalsLink>,
@@ -245,6 +251,9 @@ pub(super) async fn answered(
 
 /// A player as JSON.
 pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
+    if let Some(why) = hub.ladder().and_then(|ladder| ladder.why_hidden()) {
+        return refused(StatusCode::NOT_FOUND, &why);
+    }
     let (key, missing) = (format!("player {name}"), format!("there is no player `{name}`"));
     let read = move |ladder: &LadderPages, hub: &Hub| {
         let Some(mut player) = ladder.player(&name)? else { return Ok(None) };

@@ -24,8 +24,10 @@ use crate::cli::find_game::known_games;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, counted};
+use crate::league::PlannedEvent;
 use crate::runs::league::config::{LadderListen, LeagueConfig, LeagueConfigError};
 use crate::runs::submissions::submitted_sandbox;
+use crate::store::{now, utc};
 
 /// Manage a league: a server that plays matches without an end between bots that come and go
 ///
@@ -144,6 +146,11 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         writeln!(out, "programs cannot be handed in without workers: {why}")?;
     }
     config.workers()?;
+    for PlannedEvent { at, what, ladder, season, .. } in &config.events {
+        let of = ladder.as_ref().or(season.as_ref()).map(|of| format!(" {of}")).unwrap_or_default();
+        let passed = if *at <= utc(now()) { " (has passed)" } else { "" };
+        writeln!(out, "{at}: {what}{of}{passed}")?;
+    }
     writeln!(out, "{}", counted(config.programs.len(), "program", "programs"))?;
     Ok(Exit::Done)
 }

@@ -65,6 +65,8 @@ pub enum JoinError {
     NotAdmitted(String),
     #[error("new versions of `{bot}` today: {most} of {most}; try again tomorrow (UTC)")]
     TooManyVersions { bot: String, most: u32 },
+    #[error("`{0}` is new, and the ladder is frozen: the deadline has passed")]
+    Frozen(String),
     #[error("the ladder has too many players")]
     TooManyPlayers,
 }

@@ -16,6 +16,7 @@ pub use ruling::LadderMatches;
 
 use super::bots::{LeagueBot, NewBot, admit, follow_bot, own_names, read_bots};
 use super::challenges::{check_new, check_players, insert_challenge, take_back};
+use super::events::{InForce, check_opponents, check_thawed, ended_by_event, set_in_force};
 use super::finals::{FinalsLink, finals_of};
 use super::log::{actions_of_day, note};
 use super::organisers::{add_organiser, remove_organiser};
@@ -27,6 +28,7 @@ use super::seasons;
 use super::submissions::{approve, reject, withdraw};
 use super::{League, PAUSED, paused_ladder, utc};
 use referee_game::json;
+use referee_stats::ladder::Name;
 
 /// How an owner proves who it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +137,8 @@ pub enum OrganiserAct<'a> {
         /// Whether the one before it is invalid at once.
         is_at_once: bool,
     },
+    /// Replaces the tokens of owners and of bots that have tokens of their own, by name, at once.
+    ReplaceTokens { owners: &'a [(String, [u8; 32])], bots: &'a [(String, [u8; 32])] },
     /// Asks for a match.
     Challenge {
         ladder: &'a str,
@@ -159,6 +163,19 @@ pub enum OrganiserAct<'a> {
         name: &'a str,
         /// Whether players start the next one from their ratings.
         keeps_ratings: bool,
+    },
+    /// The same at the time of an event in the file, once: it is noted as done also if no season can end.
+    EndSeasonAtEvent {
+        name: &'a str,
+        /// Whether players start the next one from their ratings.
+        keeps_ratings: bool,
+    },
+    /// Puts into force what events in the file say.
+    PutIntoForce {
+        /// `None`: in the league as a whole.
+        ladder: Option<&'a str>,
+        new: &'a InForce,
+        before: &'a InForce,
     },
 }
 
@@ -243,6 +260,7 @@ impl OwnerAct<'_> {
                 "leave".to_owned()
             }
             OwnerAct::AddBot { name, limit, per_day } => {
+                check_thawed(db)?;
                 if own_names(db, id)?.len() >= limit as usize {
                     let why = format_args!("you have {limit} bots, and no more are allowed: retire one");
                     return Err(Refusal::TooMany.because(why));
@@ -299,6 +317,8 @@ impl OwnerAct<'_> {
                     return Err(Refusal::Invalid.because("one of them is yours"));
                 }
                 check_new(db, ladder, players)?;
+                let bots: Vec<String> = players.iter().map(|player| Name::parse(player).bot).collect();
+                check_opponents(db, ladder, id, &bots)?;
                 if actions_of_day(db, &user_of(id), "challenge", at)? >= per_day {
                     return Err(Refusal::TooMany.because(format_args!(
                         "{per_day} challenges a day are allowed, and you have made so many today"
@@ -452,6 +472,16 @@ impl OrganiserAct<'_> {
                 }
                 format!("owner token {owner}{}", if is_at_once { " --at-once" } else { "" })
             }
+            OrganiserAct::ReplaceTokens { owners, bots } => {
+                for (owner, hash) in owners {
+                    replace_token(db, owner, hash, true, at)?;
+                }
+                for (bot, hash) in bots {
+                    let sql = "UPDATE bots SET token = ?2 WHERE name = ?1 AND command IS NULL AND revoked_at IS NULL";
+                    db.execute(sql, params![bot, hash])?;
+                }
+                format!("tokens: {} owners, {} bots", owners.len(), bots.len())
+            }
             OrganiserAct::Challenge { ladder, players } => {
                 check_players(db, ladder, players)?;
                 insert_challenge(db, ladder, players, None, at)?
@@ -486,6 +516,16 @@ impl OrganiserAct<'_> {
                 seasons::end(db, name, at, keeps_ratings, user)?;
                 format!("season end {name}")
             }
+            OrganiserAct::EndSeasonAtEvent { name, keeps_ratings } => {
+                let sql = "INSERT OR REPLACE INTO league VALUES (?1, ?2)";
+                db.execute(sql, [ended_by_event(name), utc(at)])?;
+                match seasons::end(db, name, at, keeps_ratings, user) {
+                    Ok(()) => format!("event: season end {name}"),
+                    Err(ActError::Refused { why, .. }) => format!("event: season {name} does not end: {why}"),
+                    Err(error) => return Err(error),
+                }
+            }
+            OrganiserAct::PutIntoForce { ladder, new, before } => set_in_force(db, ladder, new, before)?,
         })
     }
 }

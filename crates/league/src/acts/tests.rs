@@ -200,7 +200,7 @@ const SERVERS_ACTS: [Act; 10] = [
     act("the file without a program", |on| programs(on, &[]), ""),
 ];
 
-const ORGANISERS_ACTS: [Act; 33] = [
+const ORGANISERS_ACTS: [Act; 36] = [
     act(
         "add",
         |on| {
@@ -378,6 +378,27 @@ const ORGANISERS_ACTS: [Act; 33] = [
         "season end",
         |on| organised(on, OrganiserAct::EndSeason { name: "autumn", keeps_ratings: true }),
         "SELECT count(*) FROM seasons WHERE name = 'autumn'",
+    ),
+    act(
+        "tokens",
+        |on| {
+            let owners = [("ada".to_owned(), [25; 32])];
+            organised(on, OrganiserAct::ReplaceTokens { owners: &owners, bots: &[] })
+        },
+        "SELECT state = 'left' OR former_token IS NULL FROM owners WHERE id = 'ada'",
+    ),
+    act(
+        "season end at an event",
+        |on| organised(on, OrganiserAct::EndSeasonAtEvent { name: "winter", keeps_ratings: true }),
+        "SELECT count(*) FROM league WHERE key = 'season-event:winter'",
+    ),
+    act(
+        "freeze",
+        |on| {
+            let new = InForce { is_frozen: true, ..InForce::default() };
+            organised(on, OrganiserAct::PutIntoForce { ladder: None, new: &new, before: &InForce::default() })
+        },
+        "SELECT json_extract(value, '$.is_frozen') FROM league WHERE key = 'events:'",
     ),
 ];
 

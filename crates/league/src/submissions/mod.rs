@@ -20,6 +20,7 @@ use referee_store::{StoreError, parsed_column};
 
 use super::acts::{ActError, OwnerCredential, Refusal, user_of};
 use super::bots::{self, NewBot, own_names, read_bots, taken_name};
+use super::events::check_all_thawed;
 use super::log::note;
 use super::owners::owner_by;
 use super::{League, failed, utc};
@@ -181,6 +182,7 @@ impl League {
     /// # Errors
     /// [`Refusal::TooMany`], or those of the database.
     fn check_quota(&self, owner: &str, quota: SubmissionQuota, at: SystemTime) -> Result<(), ActError> {
+        check_all_thawed(&self.db)?;
         check_quota(&self.db, owner, quota, at)
     }
 
@@ -200,6 +202,7 @@ impl League {
         self.try_change(|db| {
             let owner = owner_by(db, by)?;
             owner.check_approved()?;
+            check_all_thawed(db)?;
             check_quota(db, &owner.id, quota, at)?;
             let id = db.query_row(
                 "INSERT INTO submissions (owner, archive, size, state, received_at, changed_at) VALUES (?1, ?2, ?3, \

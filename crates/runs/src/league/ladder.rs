@@ -29,7 +29,7 @@ use on_workers::OnWorkers;
 use referee_engine::runner::Openings;
 use referee_files::StorageWait;
 use referee_game::chance::RandomStream;
-use referee_league::{FinalsLink, LadderSeats, LadderSnapshot, PublishedLadder};
+use referee_league::{FinalsLink, InForce, LadderSeats, LadderSnapshot, PublishedLadder};
 use referee_match::record::Times;
 use referee_stats::Entrant;
 use referee_stats::ladder::{Matchmaker, Strength};
@@ -52,6 +52,8 @@ pub struct LadderLimits {
     pub rest_ms: u64,
     /// Whether challenges between players of different owners are rated.
     pub rated_challenges: bool,
+    /// Whether those who have played the fewest matches are paired first.
+    pub evens_out: bool,
 }
 
 /// The state of a ladder.
@@ -69,6 +71,7 @@ pub(super) struct Ladder {
     rules: RulesState,
     leader: Leader,
     is_paused: bool,
+    in_force: InForce,
     finals: Option<FinalsLink>,
     /// No match begins while a result or the journal cannot be written.
     wait: StorageWait,
@@ -143,7 +146,7 @@ impl Ladder {
         rng: RandomStream,
         wait: StorageWait,
     ) -> Ladder {
-        let matchmaker = Matchmaker::new(seats.seating, limits.jobs);
+        let matchmaker = Matchmaker::new(seats.seating, limits.jobs).evening_out(limits.evens_out);
         Ladder {
             name: name.to_owned(),
             limits,
@@ -157,6 +160,7 @@ impl Ladder {
             rules: RulesState::default(),
             leader: Leader::default(),
             is_paused: false,
+            in_force: InForce::default(),
             finals: None,
             wait,
             clock: LadderClock { began: Instant::now(), opened_ms: 0 },
@@ -218,6 +222,11 @@ impl Ladder {
     /// No match begins while the league is paused.
     pub(super) fn set_paused(&mut self, is_paused: bool) {
         self.is_paused = is_paused;
+    }
+
+    /// What events have put into force.
+    pub(super) fn set_in_force(&mut self, in_force: InForce) {
+        self.in_force = in_force;
     }
 
     pub(super) fn set_finals(&mut self, finals: Option<FinalsLink>) {

@@ -18,6 +18,40 @@ function drawing(name, attributes = {}, ...children) {
   return made;
 }
 
+/** The time until a moment, in ms, in words. */
+function until(ms) {
+  const seconds = Math.max(0, Math.ceil(ms / 1000)), [days, hours, minutes] = [86400, 3600, 60].map((unit) => Math.floor(seconds / unit));
+  if (days) return `${days} d ${hours % 24} h`;
+  return [...hours ? [hours] : [], String(minutes % 60).padStart(2, "0"), String(seconds % 60).padStart(2, "0")].join(":");
+}
+
+/** What an event of the organiser does. */
+const eventWords = {
+  freeze: () => "Deadline: no sign-ups, new versions or submissions", thaw: () => "New versions and submissions are taken again",
+  hide_standings: () => "The standings are hidden", show_standings: () => "The standings are shown",
+  end_season: ({ season }) => `Season ${season} ends`, open: () => "Matches begin", close: () => "No match begins any more",
+};
+let ticking = 0;
+
+/** Counts down to the next events of the organiser; `passed` is called when the time of the first one has come. */
+function announceEvents(list, events, passed) {
+  clearInterval(ticking);
+  const lines = events.slice(0, 3).map((event) => {
+    const left = element("b", { class: "num" }), when = `${event.at.slice(0, 16).replace("T", " ")} UTC`;
+    return { at: Date.parse(event.at), left, node: element("li", {}, eventWords[event.what](event), event.ladder ? ` (${event.ladder})` : "", ", in ", left, element("span", { class: "small muted" }, ` ${when}`)) };
+  });
+  const tick = () => {
+    for (const { at, left } of lines) left.textContent = until(at - Date.now());
+    if (!lines.length || lines[0].at > Date.now() - 1500) return;
+    clearInterval(ticking);
+    passed();
+  };
+  list.hidden = !lines.length;
+  list.replaceChildren(...lines.map(({ node }) => node));
+  tick();
+  if (lines.length) ticking = setInterval(tick, 1000);
+}
+
 /** Half of the width of the interval of a rating; 0 for an anchor, null without an interval. */
 const margin = ({ low, high }) => (high === null || low === null ? null : Math.round((high - low) / 2));
 

@@ -330,6 +330,14 @@
   copies("copy-token", "new-token-text");
   copies("copy-sample", "sample-text");
 
+  /** Counts down to deadlines. */
+  async function showDeadlines() {
+    const { events } = await ask("GET", "signup");
+    announceEvents($("events"), events, () => showDeadlines().catch(() => {}));
+  }
+  // Without it, the page lacks a countdown.
+  showDeadlines().catch(() => {});
+
   async function follow() {
     try {
       await look();

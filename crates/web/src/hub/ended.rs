@@ -2,7 +2,7 @@
 
 use std::mem;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use referee_match::record;
 use referee_protocol::referee::Reveal;
@@ -66,6 +66,18 @@ impl EndedEntry {
 }
 
 impl RunState {
+    /// From now on nothing is shown of what happens.
+    pub(super) fn hide(&mut self) {
+        self.is_hidden = true;
+        for running in mem::take(&mut self.running).into_values() {
+            if let Some(board) = running.board {
+                let mut board = board.lock().unwrap_or_else(PoisonError::into_inner);
+                board.break_off("What follows is shown later.");
+            }
+        }
+        self.bots.values_mut().for_each(|bot| bot.playing.clear());
+    }
+
     pub(super) fn push(&mut self, ended: EndedEntry) {
         self.numbers.insert(ended.entry.id.clone(), self.count);
         self.ended.push_back(ended);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use referee_engine::runner::EndedMatch;
-use referee_game::{Meta, counted, json};
+use referee_game::{Chain, Meta, counted, json};
 use referee_league::LeadTaken;
 use referee_match::{Faults, InfoTotals};
 use referee_report::preview::{Preview, drawn};
@@ -328,6 +328,15 @@ pub(crate) async fn publish(hub: Arc<Hub>) {
             looked = Some(tokio::time::Instant::now());
             if let Ok(Ok(order)) = tokio::task::spawn_blocking(move || ladder.order_a_week_ago()).await {
                 hub.set_order_a_week_ago(order);
+            }
+        }
+        if let Some(ladder) = hub.ladder().filter(|ladder| ladder.hidden_since().is_none()).cloned()
+            && hub.state().is_hidden
+        {
+            let own = hub.clone();
+            let shown = tokio::task::spawn_blocking(move || own.show_again(&ladder)).await;
+            if let Ok(Err(error)) = shown {
+                tracing::warn!("what was hidden is not shown yet: {}", Chain(&error));
             }
         }
         if hub.has_changed.swap(false, Ordering::Relaxed) {

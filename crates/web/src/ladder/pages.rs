@@ -9,18 +9,22 @@ use std::time::{Duration, SystemTime};
 
 use referee_game::{Chain, Meta, Seating, counted};
 use referee_league::{
-    FinalStandings, LadderRow, LadderSnapshot, League, LeagueMatch, MatchFilter, PublishedLadder,
-    RulesVersion, Season, Standing, WaitingMatch,
+    EventKind, FinalStandings, LadderRow, LadderSnapshot, League, LeagueMatch, MatchFilter, PlannedEvent,
+    PublishedLadder, RulesVersion, Season, Standing, WaitingMatch,
 };
 use referee_match::InfoTotals;
 use referee_report::ToldMatch;
 use referee_report::page::PublicUrl;
+use referee_report::story::Story;
 use referee_results::FinishedMatch;
+use referee_stats::Wdl;
 use referee_stats::ladder::Name;
+use referee_stats::rating::Estimate;
 use referee_store::{StoreError, now, parse_match_id, utc};
 use tokio::sync::oneshot;
 
 use super::{LadderEntry, MatchFacts, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry, PlayerStanding};
+use crate::WatchServer;
 use crate::entries::{DisplayNames, NextMatch, StandingsRow, StandingsView};
 use crate::host::beside;
 use crate::nav::NavBar;
@@ -104,6 +108,8 @@ pub struct LadderPages {
 pub struct AboutLeague {
     pub name: Option<String>,
     pub owners: Option<OwnersLink>,
+    /// What happens at stated times, in order.
+    pub events: Arc<Vec<PlannedEvent>>,
     pub notices: NoticeSource,
 }
 
@@ -229,13 +235,50 @@ impl LadderPages {
         online.into_iter().filter(|name| room.has(name)).map(named).collect()
     }
 
+    /// Since when the standings are hidden, in UTC.
+    pub(crate) fn hidden_since(&self) -> Option<String> {
+        self.ladder.get().in_force.hidden_since.clone()
+    }
+
+    /// A sentence if the standings are hidden.
+    pub(crate) fn why_hidden(&self) -> Option<String> {
+        self.hidden_since()?;
+        let shown = |event: &PlannedEvent| event.what == EventKind::ShowStandings;
+        let until = self.events(Some(&self.name)).into_iter().find(shown);
+        let until =
+            until.map(|event| format!(" until {} UTC", event.at.trim_end_matches('Z').replace('T', " ")));
+        Some(format!("The standings are hidden{}.", until.unwrap_or_default()))
+    }
+
+    /// What will happen at stated times on a ladder, or in the whole league, the next first.
+    pub(crate) fn events(&self, ladder: Option<&str>) -> Vec<PlannedEvent> {
+        let (now, all) = (utc(now()), self.about().events);
+        let is_next = |event: &&PlannedEvent| event.at > now && (ladder.is_none() || event.is_of(ladder));
+        all.iter().filter(is_next).cloned().collect()
+    }
+
+    /// Reads all matches of the season, each with whether it is one of the last, in order. Blocks.
+    pub(crate) fn for_each_of_season(
+        &self,
+        mut each: impl FnMut(FinishedMatch, bool),
+    ) -> Result<(), StoreError> {
+        let league = self.league();
+        let (last, season) = (league.last_number(&self.name)?, league.current_season()?);
+        league.for_each_match(&self.name, Some(season), |row| {
+            let is_listed = last.saturating_sub(row.number) as usize <= WatchServer::MOST_LISTED;
+            each(self.finished(row), is_listed);
+            Ok::<_, StoreError>(())
+        })
+    }
+
     /// How a bot joins.
     pub(crate) fn ladder(&self) -> LadderEntry {
         let snapshot = self.ladder.get();
         // A program that fails is not there.
         let about = self.about();
+        let is_hidden = snapshot.in_force.hidden_since.is_some();
         let online: BTreeSet<&String> =
-            snapshot.online.iter().filter(|name| !snapshot.is_excluded(name)).collect();
+            snapshot.online.iter().filter(|name| is_hidden || !snapshot.is_excluded(name)).collect();
         let shown = snapshot.display_names.iter().filter(|(name, _)| online.contains(name));
         LadderEntry {
             league: about.name,
@@ -248,6 +291,9 @@ impl LadderPages {
             display_names: shown.map(|(name, shown)| (name.clone(), shown.clone())).collect(),
             owners: about.owners,
             paused: snapshot.is_paused,
+            frozen: snapshot.in_force.is_frozen,
+            hidden_since: snapshot.in_force.hidden_since.clone(),
+            events: self.events(Some(&self.name)),
             finals: snapshot.finals.clone(),
             others: self.others.clone(),
         }
@@ -256,13 +302,15 @@ impl LadderPages {
     /// What is stored of a match besides its result; empty before its end.
     pub(crate) fn facts(&self, match_id: &str) -> Result<MatchFacts, StoreError> {
         let Some((number, _)) = parse_match_id(match_id) else { return Ok(MatchFacts::default()) };
+        let is_hidden = self.hidden_since().is_some();
         let league = self.league();
         let Some(row) = league.find_match(&self.name, number)?.filter(|row| row.id() == match_id) else {
             return Ok(MatchFacts::default());
         };
         Ok(MatchFacts {
             rated: Some(row.counts()),
-            return_match: league.return_match(&self.name, &row)?,
+            // It may have ended since the standings were hidden.
+            return_match: league.return_match(&self.name, &row)?.filter(|_| !is_hidden),
             duration_ms: Some(row.duration_us / 1000),
             ended_at: Some(row.ended_at),
         })
@@ -278,6 +326,18 @@ impl LadderPages {
     /// The standings for spectators. Does not block.
     pub(crate) fn standings(&self) -> StandingsView {
         let shown = self.ladder.get();
+        if let (Some(why), Some(since)) = (self.why_hidden(), &shown.in_force.hidden_since) {
+            let mut story = Story { heading: "The standings are hidden".to_owned(), ..Story::default() };
+            story.say(why);
+            let rulings = shown.rulings.iter().filter(|ruling| ruling.at < *since);
+            return StandingsView {
+                story: Some(story),
+                names: shown.display_names.clone(),
+                rulings: Arc::new(rulings.cloned().collect()),
+                season: Some(shown.season),
+                ..StandingsView::default()
+            };
+        }
         let row = |LadderRow { player, standing, stronger_than_next, .. }: LadderRow| StandingsRow {
             place: standing.place,
             online: Some(shown.online.contains(&player)),
@@ -405,7 +465,12 @@ impl LadderPages {
         let shown = self.ladder.get();
         let is_wanted =
             |row: &&LadderRow| row.standing.is_newest && bots.contains(&Name::parse(&row.player).bot);
-        shown.rows.iter().filter(is_wanted).map(|row| PlayerStanding::of(&shown, row)).collect()
+        let is_hidden = shown.in_force.hidden_since.is_some();
+        let standing = |row| {
+            let own = PlayerStanding::of(&shown, row);
+            if is_hidden { own.without_figures() } else { own }
+        };
+        shown.rows.iter().filter(is_wanted).map(standing).collect()
     }
 
     /// A player with its history; `None` if there is no such player.
@@ -469,15 +534,23 @@ impl LadderPages {
         self.ladder.get().season > 1
     }
 
+    /// The seasons that have ended, in order, without those whose standings are hidden.
+    fn shown_seasons(&self) -> Result<Vec<Season>, StoreError> {
+        let since = self.hidden_since();
+        let mut seasons = self.league().seasons()?;
+        seasons.retain(|season| since.as_ref().is_none_or(|since| season.ended_at < *since));
+        Ok(seasons)
+    }
+
     /// The seasons that have ended, the newest first.
     pub(crate) fn seasons(&self) -> Result<Vec<SeasonEntry>, StoreError> {
-        let seasons = self.league().seasons()?.into_iter().rev();
+        let seasons = self.shown_seasons()?.into_iter().rev();
         seasons.map(|season| Ok(self.final_standings(season)?.season)).collect()
     }
 
     /// The final standings of a season; `None` if none with this name has ended.
     pub(crate) fn season(&self, name: &str) -> Result<Option<SeasonStandings>, StoreError> {
-        let season = self.league().seasons()?.into_iter().find(|season| season.name == name);
+        let season = self.shown_seasons()?.into_iter().find(|season| season.name == name);
         season.map(|season| self.final_standings(season)).transpose()
     }
 
@@ -489,9 +562,9 @@ impl LadderPages {
         before: Option<u32>,
         limit: usize,
     ) -> Result<Option<Vec<PlayedMatch>>, StoreError> {
-        let league = self.league();
-        let found = league.seasons()?.into_iter().find(|season| season.name == name);
+        let found = self.shown_seasons()?.into_iter().find(|season| season.name == name);
         let Some(season) = found else { return Ok(None) };
+        let league = self.league();
         let rows = league.matches_of_season(season.number, &self.name, before, limit)?;
         drop(league);
         let names = self.ladder.get().display_names.clone();
@@ -513,7 +586,7 @@ impl LadderPages {
         let found = self.league().find_match(&self.name, number);
         // A database that cannot be read has no matches to show.
         let row = found.inspect_err(|error| tracing::warn!("{match_id}: {}", Chain(error))).ok().flatten()?;
-        if row.id() != match_id {
+        if row.id() != match_id || self.hidden_since().is_some_and(|since| row.ended_at >= since) {
             return None;
         }
         Some(self.finished(row))
@@ -521,6 +594,22 @@ impl LadderPages {
 }
 
 impl PlayerStanding {
+    /// What is said of it while standings are hidden.
+    fn without_figures(self) -> PlayerStanding {
+        let rating = Estimate { value: 0.0, low: 0.0, high: 0.0 };
+        let standing = Standing {
+            place: None,
+            rating,
+            margin_in_field: 0.0,
+            is_provisional: true,
+            matches: 0,
+            wdl: Wdl::default(),
+            faulted: 0,
+            ..self.standing
+        };
+        PlayerStanding { standing, ..self }
+    }
+
     fn of(shown: &LadderSnapshot, row: &LadderRow) -> PlayerStanding {
         PlayerStanding {
             name: row.player.clone(),

@@ -8,7 +8,7 @@ use axum::http::header::SET_COOKIE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use referee_game::name::{check_display_name, check_name};
-use referee_league::{Admission, LeagueOwner, OwnerState, OwnerToken};
+use referee_league::{Admission, LeagueOwner, OwnerState, OwnerToken, PlannedEvent};
 use referee_store::utc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -31,6 +31,8 @@ struct SignUpFacts<'a> {
     /// The id that the proxy names.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
+    /// What happens at stated times, the next first.
+    events: Vec<PlannedEvent>,
     ladders: Vec<LadderLink<'a>>,
 }
 
@@ -55,6 +57,7 @@ pub(super) async fn facts(State(owners): OwnersState, parts: Parts) -> Response 
         mode: options.sign_up.mode,
         needs_approval: options.sign_up.needs_approval,
         user: proxied_user(&parts, &options),
+        events: owners.ladders.first().map(|ladder| ladder.view.events(None)).unwrap_or_default(),
         ladders: ladders.collect(),
     };
     json(StatusCode::OK, &facts)

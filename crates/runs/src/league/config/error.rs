@@ -10,6 +10,7 @@ use referee_game::Misconfigured;
 use referee_game::name::NameError;
 use referee_transport::BadCertificate;
 
+use super::events::BadEvent;
 use super::owners::BadOwners;
 use super::retention::BadRetention;
 use crate::config::{FilesError, GameError, OpeningsError, SandboxError, Unpaired, WithSuggestion};
@@ -101,6 +102,9 @@ pub enum LeagueFileError {
         #[source]
         why: ProgramError,
     },
+    /// An event cannot take place.
+    #[error(transparent)]
+    Event(#[from] BadEvent),
     /// A text of `[pages]` has another length.
     #[error(transparent)]
     Pages(#[from] WrongLength),

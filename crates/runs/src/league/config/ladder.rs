@@ -62,6 +62,8 @@ pub struct LadderConfig {
     #[serde(default)]
     rated_challenges: bool,
     #[serde(default)]
+    even_out: bool,
+    #[serde(default)]
     listen: Option<SocketAddr>,
     #[serde(default = "defaults::connections")]
     connections: u32,
@@ -240,6 +242,7 @@ impl LadderConfig {
             versions: self.versions_per_day,
             rest_ms: self.rest.0,
             rated_challenges: self.rated_challenges,
+            evens_out: self.even_out,
         };
         let visitors = self.visitors.as_ref().map(|visitors| {
             let clock = *visitors.clock;

@@ -1,20 +1,21 @@
 //! The file of a league.
 
 mod error;
+mod events;
 mod ladder;
 mod owners;
 mod program;
 mod retention;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, Unavailable};
 use referee_files::read_regular;
 use referee_game::name::NameSet;
-use referee_league::{LeagueBot, SUBMISSIONS};
+use referee_league::{LeagueBot, PlannedEvent, SUBMISSIONS};
 use referee_protocol::limits;
 use referee_report::page::PublicUrl;
 use referee_web::{AboutLeague, OwnersLink, OwnersOptions};
@@ -22,12 +23,14 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 pub use error::{LadderConfigError, LeagueConfigError, LeagueFileError, ProgramError};
+pub use events::BadEvent;
 pub use ladder::{LadderConfig, LadderGame, LadderListen, LadderVisitors, PreparedLadder};
 pub use owners::BadOwners;
 pub use program::{ProgramConfig, ProgramPlace};
 pub use referee_league::ProgramName;
 pub use retention::{BadRetention, RecordRetention};
 
+use events::EventConfig;
 use owners::{OwnersConfig, SignUpConfig};
 use retention::RetentionConfig;
 
@@ -73,6 +76,11 @@ pub struct LeagueConfig {
     pages: PagesConfig,
     #[serde(default)]
     submissions: Option<SubmissionsConfig>,
+    #[serde(default, rename = "events")]
+    event_tables: Vec<EventConfig>,
+    /// What happens at stated times, in order.
+    #[serde(skip)]
+    pub events: Vec<PlannedEvent>,
     /// The file.
     #[serde(skip)]
     pub path: PathBuf,
@@ -112,6 +120,8 @@ impl LeagueConfig {
         config.folder = std::path::absolute(path)?.parent().unwrap_or(Path::new("/")).to_owned();
         config.text = text.parse().map_err(syntax)?;
         config.check_names()?;
+        let ladders: Vec<&str> = config.ladders.iter().map(|ladder| &*ladder.name).collect();
+        config.events = events::planned(&config.event_tables, &ladders)?;
         config.pages.check()?;
         Ok(config)
     }
@@ -135,6 +145,7 @@ impl LeagueConfig {
         AboutLeague {
             name: self.shown_name().map(str::to_owned),
             owners: self.owners_link(),
+            events: Arc::new(self.events.clone()),
             notices: Arc::new(move || notices.current()),
         }
     }
@@ -190,6 +201,27 @@ impl LeagueConfig {
             found.insert(name, files);
         }
         Ok(found)
+    }
+
+    /// The paths in its directory, relative to it, of games and of programs with their files and the files that their
+    /// arguments name.
+    pub fn own_files(&self) -> BTreeSet<PathBuf> {
+        let mut found: BTreeSet<PathBuf> =
+            self.ladders.iter().map(|ladder| PathBuf::from(&ladder.game)).collect();
+        for program in &self.programs {
+            found.extend(program.files.clone());
+            let directory = self.directory(program);
+            let directory = directory.strip_prefix(&self.folder).unwrap_or(&directory);
+            // It was parsed when the file was read.
+            let words = program.command.parse::<Command>().map(|command| command.argv).unwrap_or_default();
+            found.extend(
+                words.iter().map(|word| directory.join(word)).filter(|path| self.folder.join(path).is_file()),
+            );
+        }
+        let is_name = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        found.retain(|path| path.components().all(is_name) && self.folder.join(path).exists());
+        found.retain(|path| path.components().any(|part| matches!(part, Component::Normal(_))));
+        found
     }
 
     /// The sandbox of the program with this name.

@@ -99,6 +99,9 @@ impl Scheduler for LadderScheduler {
             return Err(JoinError::NotAdmitted(of));
         };
         let is_new = ladder.results.tally.find(name).is_none();
+        if is_new && !is_program && ladder.in_force.is_frozen {
+            return Err(JoinError::Frozen(name.to_owned()));
+        }
         if is_new && !is_program && !ladder.results.tally.versions(&of).is_empty() {
             let most = ladder.limits.versions;
             let today = ladder.roster.new_versions.entry(of.clone()).or_default();

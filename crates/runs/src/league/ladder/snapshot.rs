@@ -30,6 +30,7 @@ impl Ladder {
             next: self.queue(),
             lead_taken: None,
             is_paused: self.is_paused,
+            in_force: self.in_force.clone(),
             finals: self.finals.clone(),
             is_waiting_for_storage: self.wait.is_waiting(),
             are_rules_failing: self.rules.are_failing(),

@@ -173,10 +173,12 @@ impl Control<'_> {
         self.recount()?;
         let is_paused = self.league.is_ladder_paused(self.name)?;
         let finals = self.league.finals(self.name)?;
+        let in_force = self.league.in_force(Some(self.name))?;
         {
             let mut ladder = self.ladder.lock();
             ladder.set_paused(is_paused);
             ladder.set_finals(finals);
+            ladder.set_in_force(in_force);
         }
         let changes = self.league.changes()?;
         if seen.changes.as_ref() != Some(&changes) {

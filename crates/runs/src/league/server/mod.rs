@@ -2,6 +2,7 @@
 
 mod control;
 mod error;
+mod events;
 mod open;
 mod play;
 mod reload;
@@ -13,6 +14,7 @@ mod visitors;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
 
 use referee_bots::Launch;
@@ -104,6 +106,7 @@ impl LeagueServer {
         let mut league = League::open(&folder)?;
         let of_programs = config.store_programs(&mut league, now())?;
         config.check_sandboxes(&league.bots()?)?;
+        events::put_into_force(&mut league, config, now())?;
         let has_workers = workers.is_given();
         let launch = games.launch().clone();
         let mut opening =
@@ -202,7 +205,11 @@ impl LeagueServer {
         }
         let LeagueServer { folder, file, launch, ladders, owners, queue, stop, .. } = self;
         let run = LeagueRun { folder: &folder, stop: &stop, file: &file, launch: &launch, on_event };
+        let of_events = League::open(&folder)?;
         let result = thread::scope(|scope| {
+            let (end_events, events_end) = channel::<()>();
+            let file = run.file;
+            let waiting = scope.spawn(move || events::work(of_events, file, &events_end));
             let playing: Vec<_> =
                 ladders.into_iter().map(|ladder| scope.spawn(move || run.play(ladder))).collect();
             let (end, ended) = oneshot::channel::<()>();
@@ -211,6 +218,8 @@ impl LeagueServer {
             for ladder in playing {
                 result = result.and(ladder.join().unwrap_or(Err(LeagueError::Panicked)));
             }
+            drop(end_events);
+            result = result.and(waiting.join().map_err(|_| LeagueError::Panicked));
             // There may be no queue.
             let _ = end.send(());
             let worked = working.map_or(Ok(()), |queue| queue.join().unwrap_or(Err(LeagueError::Panicked)));

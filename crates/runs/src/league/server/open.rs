@@ -107,6 +107,7 @@ impl LadderOpening<'_> {
         note_rules(league, name, &prepared.game, own.path(), next)?;
         ladder.begin(&league.bots()?, league.is_ladder_paused(name)?);
         ladder.set_finals(league.finals(name)?);
+        ladder.set_in_force(league.in_force(Some(name))?);
         let rulings = league.rulings()?;
         ladder.show_rulings(&rulings);
         let season = LadderSeason::current(league, name, seats)?;
@@ -194,12 +195,14 @@ fn count_earlier(
     let mut ladder = ladder.lock();
     let (mut today, date) = (BTreeMap::new(), utc(now()));
     let last = league.last_number(&pages.name)?;
+    let hidden_since = league.in_force(Some(&pages.name))?.hidden_since;
     league.for_each_match(&pages.name, Some(season), |row| {
         if row.ended_at.get(..10) == date.get(..10) && !row.kind.is_challenge() {
             row.players.iter().for_each(|player| *today.entry(player.clone()).or_default() += 1);
         }
         ladder.add_earlier(&row)?;
-        if let Some(server) = watch {
+        let is_hidden = hidden_since.as_ref().is_some_and(|since| row.ended_at >= *since);
+        if let Some(server) = watch.filter(|_| !is_hidden) {
             let is_listed = last.saturating_sub(row.number) as usize <= WatchServer::MOST_LISTED;
             let earlier = pages.finished(row);
             match is_listed {

@@ -177,8 +177,10 @@ fn changes(before: &Table, after: &Table) -> Vec<String> {
     found.extend(left.map(|name| format!("ladder {name}: it ends with a restart")));
     let mut rest = differing(before, after);
     rest.retain(|key| !["programs", "ladders"].contains(key));
-    if rest.remove("name") {
-        found.push("`name`".to_owned());
+    for key in ["name", "events"] {
+        if rest.remove(key) {
+            found.push(format!("`{key}`"));
+        }
     }
     for (table, what, needing) in TABLES {
         if rest.remove(table) {
