@@ -80,7 +80,7 @@ pub(super) use league::{
     AbsentFinalist, AddedBot, FinalsLine, FinalsPlace, InvitationLine, LadderListening, LadderOwner,
     LadderStanding, LadderStandings, LadderWatching, LadderWorkers, LastFault, LeagueAuditLine,
     LeagueAuditSummary, LeagueBackup, LeagueBotLine, LeagueLogLine, LeagueMatchLine, LeagueOwnerLine,
-    LeaguePlayerSeen, OrganiserLine, OwnersAt, SeasonLine, SubmissionLine, SubmitLine,
+    LeaguePlayerSeen, LeagueTokens, OrganiserLine, OwnersAt, SeasonLine, SubmissionLine, SubmitLine,
 };
 pub(super) use machine::{
     ClockCheck, LayerRow, MachineVerdict, ModeRow, SandboxCheck, SandboxVerdict, SpaceCheck, ThreatRow,

@@ -93,6 +93,7 @@ const NESTED: &[&str] = &[
     "league organiser list",
     "league matches",
     "league backup",
+    "league tokens",
     "league verify",
     "game check",
     "regress merge",

@@ -280,6 +280,8 @@ fn a_ladder_whose_rules_have_changed_keeps_its_history() {
     let backup = folder.text("backup");
     league(&["backup", &backup]).done();
     assert_eq!(fs::read_dir(folder.path("backup/ladders/four/games")).unwrap().count(), 4);
+    let restored = referee(["league", "verify", "--league", &format!("{backup}/league.toml")]).done();
+    assert!(restored.stdout.contains(" 0 differ"), "{}", restored.stdout);
     // Without the earlier files, one line says what is missing.
     let kept = folder.path("ladders/four/games");
     for entry in fs::read_dir(&kept).unwrap() {

@@ -298,6 +298,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
         vec!["league", "announce", "--league", &league, "--text", "x"],
         vec!["league", "invite", "--league", &league],
         vec!["league", "backup", "--league", &league],
+        vec!["league", "tokens", "--league", &league],
         vec!["league", "finals", "--league", &league, "--season", "autumn", "--write", "--dir"],
     ] {
         missing.remove(&args[..2].join(" "));
@@ -307,7 +308,7 @@ fn exit_codes_survive_closed_readers_and_full_disks() {
             let mut args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
             match args[1].as_str() {
                 "checkers" if args[0] == "openings" => args.push(folder.text(&format!("new{number}.fen"))),
-                "checkers" | "run" | "tournament" | "init" | "backup" | "finals" => {
+                "checkers" | "run" | "tournament" | "init" | "backup" | "tokens" | "finals" => {
                     args.push(folder.text(&format!("new{number}")));
                 }
                 "rule" | "announce" => args.push(format!("The number {number}")),

@@ -184,7 +184,39 @@ fn a_program_that_is_handed_in_is_built_checked_and_plays_rated_matches() {
     let (mut server, _) = serve(&league);
     receive_match_of(&mut server, "mouse@1");
     drain(server);
-    league.verify();
+    let before = league.verify();
+    // It goes on elsewhere, from a backup.
+    let (there, own) = (Folder::new(), league.folder.text("backup"));
+    let back_up = |args: &[&str]| league.run(&[&["backup", &own], args].concat()).done();
+    back_up(&["--with-tokens"]);
+    let tokens = |league: &League| league.query("SELECT count(*) FROM owners WHERE token IS NOT NULL");
+    let backup = League { file: format!("{own}/league.toml"), folder: Folder::new() };
+    let database = format!("{own}/league.sqlite");
+    let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&database).expect("it exists"));
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(backup.verify(), before);
+    back_up(&[]);
+    let copied = Command::new("cp").args(["-a", &format!("{own}/."), &there.text("")]).status();
+    assert!(copied.expect("cp runs").success());
+    fs::remove_dir_all(&own).expect("the backup is removed");
+    let restored = League { file: there.text("league.toml"), folder: there };
+    assert_eq!((tokens(&league), tokens(&restored)), ("1".to_owned(), "0".to_owned()));
+    assert_eq!(restored.verify(), before);
+    let file = restored.folder.text("tokens.csv");
+    prints(&restored.run(&["tokens", &file]).done(), &["has the new tokens of 1 owners and 0 bots"]);
+    let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&file).expect("it exists"));
+    assert_eq!(mode & 0o777, 0o600);
+    let token = restored.folder.read("tokens.csv").lines().nth(1).expect("a line").to_owned();
+    let token =
+        token.strip_prefix("owner,ada,").and_then(|rest| rest.strip_suffix(',')).expect("a token").to_owned();
+    let token = restored.folder.write_secret("ada.token", &token);
+    restored.run(&["tokens", &file]).with_code(5);
+    let (mut server, url) = serve(&restored);
+    receive_match_of(&mut server, "mouse@1");
+    submit(&url, &bot(&restored.folder, "mouse", "mouse", BUILD), &token).with_code(0);
+    receive_match_of(&mut server, "mouse@2");
+    drain(server);
+    assert!(restored.verify() > before);
 }
 
 #[test]

@@ -238,23 +238,21 @@ impl League {
         self.value("changes")
     }
 
-    /// Writes a copy without tokens and seeds to a new file, also while the league runs.
+    /// Writes a copy without seeds to a new file, with or without the hashes of tokens, also while the league runs.
     ///
     /// # Errors
     /// I/O errors, also if the file exists.
-    pub fn export(&self, path: &Path) -> Result<(), StoreError> {
+    pub fn export(&self, path: &Path, has_tokens: bool) -> Result<(), StoreError> {
         // Only its owner can read it. SQLite writes to an empty file.
         fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
         self.db.execute("VACUUM INTO ?1", [path.to_string_lossy()]).map_err(failed)?;
         let copy = Connection::open(path).map_err(failed)?;
-        // VACUUM overwrites what was deleted; `secure_delete` leaves traces.
-        copy.execute_batch(
-            "UPDATE bots SET token = NULL; \
+        let tokens = "UPDATE bots SET token = NULL; \
              UPDATE owners SET token = NULL, token_at = NULL, former_token = NULL, former_until = NULL, network = NULL; \
-             DELETE FROM owner_tokens; DELETE FROM invitations; \
-             DELETE FROM league WHERE key LIKE 'seed:%' OR key LIKE 'seed-from:%' OR key LIKE 'organiser:%'; VACUUM;",
-        )
-        .map_err(failed)
+             DELETE FROM owner_tokens; DELETE FROM invitations; DELETE FROM league WHERE key LIKE 'organiser:%';";
+        let seeds = "DELETE FROM league WHERE key LIKE 'seed:%' OR key LIKE 'seed-from:%'; VACUUM;";
+        // VACUUM overwrites what was deleted; `secure_delete` leaves traces.
+        copy.execute_batch(&format!("{}{seeds}", if has_tokens { "" } else { tokens })).map_err(failed)
     }
 }
 
@@ -299,7 +297,7 @@ mod tests {
             league.act("root", organiser, now).unwrap();
         }
         let path = place.path().join("export");
-        league.export(&path).unwrap();
+        league.export(&path, false).unwrap();
         let bytes = fs::read(&path).unwrap();
         let has = |what: &[u8]| bytes.windows(what.len()).any(|found| found == what);
         assert!(has(b"bot-17") && !has(b"precious seed"));

@@ -88,6 +88,17 @@ pub(in crate::cli) struct LeagueBackup<'a> {
     pub(in crate::cli) missing: usize,
 }
 
+/// New tokens of a league, which are in a file.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "tokens")]
+pub(in crate::cli) struct LeagueTokens<'a> {
+    pub(in crate::cli) file: &'a Path,
+    /// How many owners have one.
+    pub(in crate::cli) owners: usize,
+    /// How many bots with a token of their own.
+    pub(in crate::cli) bots: usize,
+}
+
 /// A match of a league.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "match")]

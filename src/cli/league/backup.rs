@@ -1,10 +1,12 @@
 //! `referee league backup`: a directory that follows a league.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fs::{File, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::Serialize;
 
@@ -15,25 +17,30 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::{Exit, Failure, progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
 use crate::game::{Chain, counted, json};
-use crate::league::{League, LeagueMatch};
+use crate::league::{League, LeagueMatch, SUBMISSIONS, SubmissionFiles};
 use crate::program;
 use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::{LadderSeed, ladder_folder};
 use crate::store::{StoreError, now, utc};
 
-/// Bring a backup of a league up to date, also while it runs: the database without tokens and seeds, and the records that are new
+/// Bring a backup of a league up to date, also while it runs: the database without seeds, and what is new of records and programs
 ///
-/// The directory is a league itself, with league.toml, the texts of its pages, the database, and the records of all matches in
-/// it. The first backup copies everything, later ones only what is new. A backup that is interrupted leaves the one before it
-/// as it was. To go on on another machine, copy the directory, copy the files of the programs, give the bots that connect new
-/// tokens with `referee league add NAME`, and start `referee serve`.
+/// The directory is a league itself, with league.toml, the texts of its pages, the database, the records of all matches in it,
+/// the programs that were handed in, and the games and programs of the file that lie in the directory of the league. The first
+/// backup copies everything, later ones only what is new. A backup that is interrupted leaves the one before it as it was. To
+/// go on on another machine, copy the directory, give new tokens with `referee league tokens FILE` unless the backup has them,
+/// and start `referee serve`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee league backup /backup/mine
+  referee league backup /backup/mine --with-tokens
   referee league verify --league /backup/mine/league.toml")]
 pub(super) struct Args {
     /// A new or empty directory, or an earlier backup of the league
     dir: PathBuf,
+    /// Keep the SHA-256 of all tokens and invitations: bots and owners go on with theirs
+    #[arg(long)]
+    with_tokens: bool,
     /// One JSON object with the numbers of records
     #[arg(long)]
     json: bool,
@@ -104,7 +111,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             CheckFailed::Cannot(failure) => failure,
         })?;
     }
-    let backed = back_up(&args.which.league, &config, &league, &folder, &launch()?)
+    let backed = back_up(args, &config, &league, &folder, &launch()?)
         .map_err(|error| Failure::cannot_run(format!("{}: {}", folder.path().display(), Chain(&error))))?;
     let mut out = screen::stdout();
     match args.json {
@@ -165,7 +172,7 @@ fn check_former(folder: &Folder, config: &LeagueConfig, league: &League) -> Resu
 
 /// Brings a backup up to date. Until the last step, it is the one before.
 fn back_up(
-    file: &Path,
+    args: &Args,
     config: &LeagueConfig,
     league: &League,
     backup: &Folder,
@@ -186,7 +193,7 @@ fn back_up(
     // The database before the records: all those of the matches in it are on the disk.
     let work = backup.make_within("new")?;
     work.remove(DATABASE)?;
-    league.export(&work.path().join(DATABASE))?;
+    league.export(&work.path().join(DATABASE), args.with_tokens)?;
     let copy = League::open(&work)?;
     let bar = progress::bar(copy.match_count()?, "{bar:30} {pos}/{len} records, {eta} left");
     let mut backed = Backed::default();
@@ -207,7 +214,8 @@ fn back_up(
         backed.missing += counted.missing;
     }
     bar.finish_and_clear();
-    backup.replace(CONFIG, &read_regular(file)?)?;
+    copy_programs(config, &copy, &source, backup)?;
+    backup.replace(CONFIG, &read_regular(&args.which.league)?)?;
     config.notices().copy_to(backup)?;
     drop(copy);
     // What SQLite left beside the database before belongs to that one.
@@ -215,16 +223,83 @@ fn back_up(
         backup.remove(&format!("{DATABASE}{name}"))?;
     }
     work.sync_files(&[DATABASE])?;
-    std::fs::rename(work.path().join(DATABASE), backup.path().join(DATABASE))?;
+    fs::rename(work.path().join(DATABASE), backup.path().join(DATABASE))?;
     for name in work.names()? {
         work.remove(&name)?;
     }
-    std::fs::remove_dir(work.path())?;
+    fs::remove_dir(work.path())?;
     backup.sync()?;
     let mark = json::text(&BackupMark { at: utc(now()) }) + "\n";
     let written = File::options().write(true).truncate(true).open(backup.path().join(MARK));
     written.and_then(|mut file| file.write_all(mark.as_bytes()))?;
     Ok(backed)
+}
+
+/// Copies the games and programs of the file that lie in the directory of the league, and what owners have handed in.
+fn copy_programs(
+    config: &LeagueConfig,
+    league: &League,
+    source: &Folder,
+    backup: &Folder,
+) -> Result<(), StoreError> {
+    for path in config.own_files() {
+        mirror(&source.path().join(&path), &backup.path().join(&path))?;
+    }
+    if !source.path().join(SUBMISSIONS).is_dir() {
+        return Ok(());
+    }
+    let [from, to] = [SubmissionFiles::open(source)?, SubmissionFiles::open(backup)?];
+    let needed = league.submissions_with_files(SystemTime::UNIX_EPOCH)?;
+    for id in &needed {
+        for of in [SubmissionFiles::archive, SubmissionFiles::built, SubmissionFiles::bot] {
+            mirror(&of(&from, *id), &of(&to, *id))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes `to` what `from` is: a file, a link, or a directory with all that is in it. What has the same size and time stays.
+fn mirror(from: &Path, to: &Path) -> io::Result<()> {
+    let there = fs::symlink_metadata(to).ok();
+    let found = match fs::symlink_metadata(from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return SubmissionFiles::remove(to),
+        found => found?,
+    };
+    if there.as_ref().is_some_and(|there| there.file_type() != found.file_type()) {
+        SubmissionFiles::remove(to)?;
+    }
+    if found.is_dir() {
+        fs::create_dir_all(to)?;
+        let names = |of: &Path| {
+            fs::read_dir(of)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<HashSet<_>>>()
+        };
+        let all = names(from)?;
+        all.iter().try_for_each(|name| mirror(&from.join(name), &to.join(name)))?;
+        names(to)?.difference(&all).try_for_each(|name| SubmissionFiles::remove(&to.join(name)))?;
+        return Ok(());
+    }
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    if found.is_symlink() {
+        SubmissionFiles::remove(to)?;
+        return std::os::unix::fs::symlink(fs::read_link(from)?, to);
+    }
+    let is_same = |there: &fs::Metadata| {
+        there.len() == found.len()
+            && there.modified().ok() == found.modified().ok()
+            && there.mode() == found.mode()
+    };
+    // A socket or a pipe is no part of a program.
+    if !found.is_file() || there.as_ref().is_some_and(is_same) {
+        return Ok(());
+    }
+    let mut name = to.file_name().unwrap_or_default().to_owned();
+    name.push(".unfinished");
+    let unfinished = to.with_file_name(name);
+    fs::copy(from, &unfinished)?;
+    File::options().write(true).open(&unfinished)?.set_modified(found.modified()?)?;
+    fs::rename(unfinished, to)
 }
 
 /// The number of the match up to which private lines were erased.

@@ -12,6 +12,7 @@ mod ruling;
 mod seasons;
 mod standings;
 mod submissions;
+mod tokens;
 mod verify;
 mod which;
 mod workers;
@@ -72,6 +73,7 @@ enum Command {
     Submission(submissions::SubmissionArgs),
     Matches(matches::Args),
     Backup(backup::Args),
+    Tokens(tokens::Args),
     Log(log::Args),
     Verify(verify::Args),
     Workers(workers::Args),
@@ -102,6 +104,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         Command::Submission(args) => submissions::submission(args),
         Command::Matches(args) => matches::run(&args, catalog),
         Command::Backup(args) => backup::run(&args),
+        Command::Tokens(args) => tokens::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Verify(args) => verify::run(&args, catalog),
         Command::Workers(args) => workers::run(&args),

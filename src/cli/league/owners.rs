@@ -400,7 +400,7 @@ pub(super) fn owner(args: OwnerArgs) -> Result<Exit, Failure> {
     }
 }
 
-fn new_token() -> Result<(String, [u8; 32]), Failure> {
+pub(super) fn new_token() -> Result<(String, [u8; 32]), Failure> {
     let token = random_seed()?.to_hex();
     let hash = Sha256::digest(&token).into();
     Ok((token, hash))
