@@ -265,6 +265,14 @@ pub(super) struct Watching<'a> {
     pub(super) url: &'a str,
 }
 
+/// The operator can reveal matches.
+#[cfg(feature = "http")]
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "operator")]
+pub(super) struct OperatorAt<'a> {
+    pub(super) url: &'a str,
+}
+
 /// A game: a line of `referee games --json`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "game")]

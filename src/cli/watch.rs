@@ -3,6 +3,8 @@
 use std::io::Write;
 
 use crate::cli::Failure;
+#[cfg(feature = "http")]
+use crate::cli::json::OperatorAt;
 use crate::cli::json::Watching;
 use crate::cli::output::stdout;
 use crate::cli::screen::stderr_line;
@@ -17,7 +19,7 @@ mod with_http {
     use crate::cli::Failure;
     use crate::game::{Catalog, Meta};
     use crate::record::PublishedInfo;
-    use crate::web::{WatchOptions, WatchServer};
+    use crate::web::{StageHold, WatchOptions, WatchServer};
 
     /// Options of the server for spectators.
     #[derive(Debug, Args)]
@@ -38,6 +40,25 @@ mod with_http {
         watch_proxy: Vec<IpAddr>,
     }
 
+    /// What spectators see later.
+    #[derive(Debug, Args)]
+    #[command(next_help_heading = "Spectators")]
+    pub(in crate::cli) struct StageArgs {
+        /// Show nothing of a match at once: `delay=30s` shows all of it so much later, `hold=reveal` when the operator reveals
+        /// it, on a page whose URL with a secret is printed. The pages stay until a signal ends them
+        #[arg(long, value_name = "HOW", requires = "watch", conflicts_with = "site", value_parser = parse_hold)]
+        stage: Option<StageHold>,
+    }
+
+    fn parse_hold(text: &str) -> Result<StageHold, String> {
+        let delay = text.strip_prefix("delay=").and_then(|time| humantime::parse_duration(time).ok());
+        match (text, delay) {
+            ("hold=reveal", _) => Ok(StageHold::Reveal),
+            (_, Some(delay)) => Ok(StageHold::Delay(delay)),
+            _ => Err("expected `delay=30s` with another time, or `hold=reveal`".to_owned()),
+        }
+    }
+
     impl WatchArgs {
         /// Starts the server, if there is to be one. `info`: whether what bots say of their search is public.
         pub(in crate::cli) fn open(
@@ -46,10 +67,22 @@ mod with_http {
             catalog: &Catalog,
             info: PublishedInfo,
         ) -> Result<Option<WatchServer>, Failure> {
+            self.open_stage(&StageArgs { stage: None }, game, catalog, info)
+        }
+
+        /// The same, with what matches wait for before spectators see them.
+        pub(in crate::cli) fn open_stage(
+            &self,
+            stage: &StageArgs,
+            game: &'static Meta,
+            catalog: &Catalog,
+            info: PublishedInfo,
+        ) -> Result<Option<WatchServer>, Failure> {
             let Some(address) = self.watch else { return Ok(None) };
             let (hosts, delay) = (self.watch_host.clone(), self.watch_delay);
             let proxies = self.watch_proxy.clone();
-            let options = WatchOptions { address, hosts, proxies, url: None, delay, info };
+            let options =
+                WatchOptions { address, hosts, proxies, url: None, delay, info, stage: stage.stage };
             let server = WatchServer::open(options, game, catalog);
             server.map(Some).map_err(|error| Failure::cannot_run(format!("--watch {address}: {error}")))
         }
@@ -69,9 +102,22 @@ mod without_http {
     #[derive(Debug, Args)]
     pub(in crate::cli) struct WatchArgs {}
 
+    #[derive(Debug, Args)]
+    pub(in crate::cli) struct StageArgs {}
+
     impl WatchArgs {
         pub(in crate::cli) fn open(
             &self,
+            _: &'static Meta,
+            _: &Catalog,
+            _: PublishedInfo,
+        ) -> Result<Option<NoServer>, Failure> {
+            Ok(None)
+        }
+
+        pub(in crate::cli) fn open_stage(
+            &self,
+            _: &StageArgs,
             _: &'static Meta,
             _: &Catalog,
             _: PublishedInfo,
@@ -99,9 +145,23 @@ mod without_http {
 }
 
 #[cfg(not(feature = "http"))]
-pub(super) use without_http::{NoServer as WatchServer, WatchArgs};
+pub(super) use without_http::{NoServer as WatchServer, StageArgs, WatchArgs};
 #[cfg(feature = "http")]
-pub(super) use {crate::web::WatchServer, with_http::WatchArgs};
+pub(super) use {
+    crate::web::WatchServer,
+    with_http::{StageArgs, WatchArgs},
+};
+
+/// Prints the URL of the page on which the operator reveals matches.
+#[cfg(feature = "http")]
+pub(super) fn announce_operator(url: &str, is_json: bool) -> Result<(), Failure> {
+    if is_json {
+        writeln!(stdout(), "{}", json::text(&OperatorAt { url }))?;
+    } else {
+        stderr_line(format_args!("reveal matches at {url}; whoever has this URL can"));
+    }
+    Ok(())
+}
 
 /// Prints the URL.
 pub(super) fn announce(url: &str, is_json: bool) -> Result<(), Failure> {

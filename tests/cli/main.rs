@@ -97,6 +97,8 @@ mod seats;
 mod secrets;
 mod show;
 mod sprt;
+#[cfg(feature = "http")]
+mod stage;
 mod stdio;
 mod submissions;
 #[cfg(target_os = "linux")]

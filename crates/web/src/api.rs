@@ -25,7 +25,7 @@ use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 use crate::ladder::MatchFacts;
 use crate::person::MOST_BODY;
 use crate::stream::{self, BoardFeed, RunFeed};
-use crate::{ladder, notices, pages, previews, seasons, visitors};
+use crate::{ladder, notices, pages, previews, seasons, stage, visitors};
 use referee_game::erased::BoardText;
 use referee_game::{Catalog, Chain, Viewer, json as text};
 use referee_match::record::{Difference, Playback};
@@ -33,6 +33,8 @@ use referee_report::replay::{FrameText, MatchReplay};
 
 /// The default and the maximum number of matches in a list.
 pub(super) const LIST: usize = 100;
+/// Where the operator of a projector changes what is shown, with a secret.
+const OF_OPERATOR: &str = "/api/v1/stage/";
 /// The default and the maximum number of rows of the standings.
 const ROWS: usize = 1000;
 /// The maximum number of boards in an answer.
@@ -86,6 +88,10 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/api/v1/matches/{id}", get(one_match))
         .route("/api/v1/matches/{id}/events", get(match_events))
         .route("/api/v1/matches/{id}/record", get(match_record))
+        .route("/operator", get(stage::operator))
+        .route("/api/v1/stage", get(stage::waiting))
+        .route("/api/v1/stage/reveal", post(stage::reveal))
+        .route("/api/v1/stage/skip", post(stage::skip))
         .fallback(pages::missing)
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .layer(middleware::from_fn(move |request, next| {
@@ -99,7 +105,10 @@ async fn guard(hub: Arc<Hub>, addresses: Arc<OwnAddresses>, mut request: Request
     let setting = "`--watch-host`, on a ladder with `watch_hosts`";
     let mut response = if let Some(rejected) = guard::rejected(&request, &addresses.hosts, setting) {
         rejected
-    } else if !guard::is_read(request.method()) && !visitors::takes_changes(&hub, request.uri().path()) {
+    } else if !guard::is_read(request.method())
+        && !visitors::takes_changes(&hub, request.uri().path())
+        && !request.uri().path().starts_with(OF_OPERATOR)
+    {
         let response = refused(StatusCode::METHOD_NOT_ALLOWED, "the server is read-only: use GET");
         ([(ALLOW, "GET, HEAD")], response).into_response()
     } else {

@@ -30,6 +30,7 @@ use crate::metrics::{MatchFigures, Metrics};
 use crate::notices::RecentNotices;
 use crate::previews::RecentPreviews;
 use crate::serve::{Closes, Connections, TrustedProxies};
+use crate::stage::{self, Stage};
 use crate::visitors::VisitorRoom;
 use referee_engine::runner::{
     EndedMatch, LiveEvent, LiveHeader, LiveReceiver, LiveStep, Unsealed, Visibility, deal_leaks_information,
@@ -170,6 +171,8 @@ pub(super) struct Hub {
     replays: RecentReplays,
     previews: RecentPreviews,
     notices: RecentNotices,
+    /// What matches wait for before anything here knows of them.
+    stage: Option<Arc<Stage>>,
     /// The ladder of a league, if the run is one.
     ladder: OnceLock<Arc<LadderPages>>,
     /// Becomes true when the server closes.
@@ -231,6 +234,7 @@ impl Hub {
         catalog: Catalog,
         delays: BoardDelays,
         info: PublishedInfo,
+        stage: Option<Arc<Stage>>,
     ) -> Hub {
         let state = RunState {
             has_totals: info != PublishedInfo::Never,
@@ -276,6 +280,7 @@ impl Hub {
             replays: RecentReplays::default(),
             previews: RecentPreviews::default(),
             notices: RecentNotices::default(),
+            stage,
             ladder: OnceLock::new(),
             closes: watch::Sender::new(false),
         }
@@ -336,6 +341,10 @@ impl Hub {
 
     pub(super) fn notices(&self) -> &RecentNotices {
         &self.notices
+    }
+
+    pub(super) fn stage(&self) -> Option<&Arc<Stage>> {
+        self.stage.as_ref()
     }
 
     pub(super) fn game(&self) -> &'static Meta {
@@ -662,8 +671,21 @@ const EVENTS_AT_ONCE: usize = 4;
 /// Receives the events of the run until it is over. Requests are served in between: a run whose events take all of the time
 /// of this thread must not lock spectators out.
 pub(super) async fn receive(hub: Arc<Hub>, mut events: LiveReceiver) {
-    while let Some(events) = events.next().await {
-        let events = prepared(events).await;
+    loop {
+        let came = tokio::select! {
+            came = events.next() => came,
+            () = tokio::time::sleep(stage::LOOKS_APART), if hub.stage().is_some() => Some(Vec::new()),
+        };
+        let Some(came) = came else { return };
+        let shown = match hub.stage() {
+            None => came,
+            Some(stage) => {
+                let now = tokio::time::Instant::now();
+                came.into_iter().for_each(|event| stage.hold(event, now));
+                stage.due(now)
+            }
+        };
+        let events = prepared(shown).await;
         for (at, event) in events.into_iter().enumerate() {
             hub.handle(event);
             if at % EVENTS_AT_ONCE == EVENTS_AT_ONCE - 1 {

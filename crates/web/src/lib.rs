@@ -10,7 +10,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let catalog = referee_games::catalog();
 //! let game = catalog.find("checkers")?.meta();
-//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), proxies: Vec::new(), url: None, delay: 0, info: Default::default() };
+//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), proxies: Vec::new(), url: None, delay: 0, info: Default::default(), stage: None };
 //! let server = WatchServer::open(options, game, &catalog)?;
 //! println!("{}", server.url());
 //! // `referee_engine::runner::MatchRunner` gets this feed, and passes on what it plays.
@@ -39,6 +39,7 @@ mod person;
 mod previews;
 mod seasons;
 mod serve;
+mod stage;
 mod story;
 mod stream;
 #[cfg(test)]
@@ -75,6 +76,7 @@ pub use owners::{
     OwnersLadder, OwnersOptions, OwnersReload, OwnersServer, SignUp, SignUpMode, SubmissionIntake,
 };
 pub use person::PersonServer;
+pub use stage::{Stage, StageHold};
 pub use visitors::{VisitorMatch, VisitorRoom};
 
 /// How a run is watched.
@@ -92,6 +94,8 @@ pub struct WatchOptions {
     pub delay: u32,
     /// Whether what bots say of their search is public.
     pub info: PublishedInfo,
+    /// What matches wait for before spectators see them.
+    pub stage: Option<StageHold>,
 }
 
 /// The standings, computed when they are needed.
@@ -159,7 +163,8 @@ impl WatchServer {
         let mut run = [0; 4];
         getrandom::fill(&mut run)?;
         let delays = BoardDelays { moves: options.delay, info: info_delay.filter(|_| !game.hidden) };
-        let hub = Hub::new(u32::from_ne_bytes(run), game, catalog.clone(), delays, options.info);
+        let stage = options.stage.map(Stage::new).transpose()?.map(Arc::new);
+        let hub = Hub::new(u32::from_ne_bytes(run), game, catalog.clone(), delays, options.info, stage);
         let hub = Arc::new(hub);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -182,6 +187,11 @@ impl WatchServer {
     /// The address of the start page.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
+    }
+
+    /// What matches wait for before spectators see them.
+    pub fn stage(&self) -> Option<&Arc<Stage>> {
+        self.hub.stage()
     }
 
     /// Changes the name of the run.

@@ -293,8 +293,14 @@ fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> L
 #[test]
 fn a_match_whose_beginning_was_not_passed_on_is_held_until_its_set_is_complete() {
     let rules = referee_games::catalog().find("saxum").expect("a game");
-    let hub =
-        Hub::new(1, rules.meta(), referee_games::catalog(), BoardDelays::default(), PublishedInfo::After);
+    let hub = Hub::new(
+        1,
+        rules.meta(),
+        referee_games::catalog(),
+        BoardDelays::default(),
+        PublishedInfo::After,
+        None,
+    );
     let figure = |name: &str| {
         let text = hub.metrics_text();
         let value = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
@@ -332,8 +338,14 @@ fn json_of(value: &impl serde::Serialize) -> Value {
 #[test]
 fn everything_that_waits_at_the_end_of_a_run_is_shown() {
     let rules = referee_games::catalog().find("checkers").expect("a game");
-    let hub =
-        Hub::new(1, rules.meta(), referee_games::catalog(), BoardDelays::default(), PublishedInfo::After);
+    let hub = Hub::new(
+        1,
+        rules.meta(),
+        referee_games::catalog(),
+        BoardDelays::default(),
+        PublishedInfo::After,
+        None,
+    );
     let header = header(rules, Seating::new(2, 2));
     let mut steps = steps_of_checkers(10).into_iter();
     hub.handle(LiveEvent::Moved(header.clone(), steps.next()));

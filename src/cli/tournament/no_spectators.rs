@@ -11,6 +11,14 @@ pub(super) fn show(_: &Tournament, server: &WatchServer) -> Result<(), Failure> 
     match *server {}
 }
 
+pub(super) fn announce_stage(server: &WatchServer, _: bool) -> Result<(), Failure> {
+    match *server {}
+}
+
+pub(super) fn stay_on_stage(server: &WatchServer) {
+    match *server {}
+}
+
 pub(super) fn show_standings(
     _: &Path,
     _: &TournamentConfig,

@@ -17,7 +17,7 @@ use crate::cli::progress::{Progress, RunProgress};
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted_giving_up;
 use crate::cli::tournament::{site, spectators, standings};
-use crate::cli::watch::{WatchArgs, WatchServer, announce};
+use crate::cli::watch::{StageArgs, WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::cli::{Exit, Failure};
 use crate::files::StorageWait;
@@ -81,6 +81,8 @@ pub(in crate::cli) struct PlayOptions {
     #[command(flatten)]
     watch: WatchArgs,
     #[command(flatten)]
+    stage: StageArgs,
+    #[command(flatten)]
     workers: WorkersOptions,
     #[command(flatten)]
     luck: LuckOptions,
@@ -137,10 +139,12 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
     tournament.max_cost = options.max_cost;
     let config = &tournament.config;
     let (path, games, info) = (tournament.folder.path.clone(), tournament.games.clone(), config.publish.info);
-    let watch = options.watch.open(tournament.prepared.rules.meta(), games.catalog(), info)?;
+    let meta = tournament.prepared.rules.meta();
+    let watch = options.watch.open_stage(&options.stage, meta, games.catalog(), info)?;
     if let Some(server) = &watch {
         spectators::show(&tournament, server)?;
         announce(&server.url(), options.json)?;
+        spectators::announce_stage(server, options.json)?;
     }
     let keep = |site: &PathBuf| -> Result<KeptSite, Failure> {
         let writer = site::open(site, options.site_url.as_ref(), info)?;
@@ -182,7 +186,10 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
         };
         printer.finish(&end, options.strict, luck)
     });
-    if let (Some(server), Ok(_)) = (watch, &end) {
+    if let (Some(server), Ok(exit)) = (watch, &end) {
+        if *exit != Exit::Interrupted {
+            spectators::stay_on_stage(&server);
+        }
         server.close();
         if !options.json {
             let path = path.display();

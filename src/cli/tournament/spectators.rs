@@ -2,9 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+
+use tokio::signal::unix::SignalKind;
 
 use crate::cli::Failure;
+use crate::cli::screen::stderr_line;
+use crate::cli::signals::on_each;
 use crate::cli::tournament::live_standings::LiveStandings;
+use crate::cli::watch::announce_operator;
 use crate::game::Seating;
 use crate::results::{FinishedMatch, Roster};
 use crate::runner::LiveSchedule;
@@ -27,8 +33,32 @@ pub(super) fn show_standings(
     server: &WatchServer,
 ) -> Result<(), Failure> {
     let mut standings = LiveStandings::open(directory, config)?;
-    server.set_standings(Box::new(move || standings.view(&schedule.look())));
+    let stage = server.stage().cloned();
+    server.set_standings(Box::new(move || match &stage {
+        None => standings.view(&schedule.look()),
+        Some(stage) => standings.view(&schedule.look_at(|number| stage.count_shown(number))),
+    }));
     Ok(())
+}
+
+/// Prints where the operator reveals matches, if somebody does.
+pub(super) fn announce_stage(server: &WatchServer, is_json: bool) -> Result<(), Failure> {
+    let path = server.stage().and_then(|stage| stage.operator_path());
+    path.map_or(Ok(()), |path| announce_operator(&format!("{}{path}", server.url()), is_json))
+}
+
+/// Waits for a signal, if matches are shown later than they are played.
+pub(super) fn stay_on_stage(server: &WatchServer) {
+    if server.stage().is_none() {
+        return;
+    }
+    let (sender, stopped) = channel();
+    on_each([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()], move |_| {
+        // Only the first one counts.
+        let _ = sender.send(());
+    });
+    stderr_line("the tournament has ended; the pages stay until Ctrl-C");
+    let _ = stopped.recv();
 }
 
 /// Lists the matches that were played before, for spectators.

@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     });
     let (address, hosts) = (args.watch, args.watch_host.clone());
     let (proxies, info) = (args.watch_proxy.clone(), stored.config.publish.info);
-    let options = WatchOptions { address, hosts, proxies, url: None, delay: 0, info };
+    let options = WatchOptions { address, hosts, proxies, url: None, delay: 0, info, stage: None };
     let server = WatchServer::open(options, stored.rules.meta(), stored.games.catalog())
         .map_err(|error| Failure::cannot_run(format!("--watch {}: {error}", args.watch)))?;
     let mut shown = ShownMatches::default();

@@ -177,7 +177,7 @@ fn watch_server(
     let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
     let (url, info) = (config.watch_url.clone(), whole.publish.info);
     let proxies = config.watch_proxies.clone();
-    let options = WatchOptions { address, hosts, proxies, url, delay, info };
+    let options = WatchOptions { address, hosts, proxies, url, delay, info, stage: None };
     let server = WatchServer::open(options, game.rules.meta(), &game.catalog)
         .map_err(|why| LadderFailure::Watch { address, why })?;
     server.set_name(&whole.about().name_of(&config.name));

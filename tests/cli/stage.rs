@@ -1,0 +1,128 @@
+//! `--stage`: what spectators see later than it happens.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::common::http::Site;
+use crate::common::{Folder, Referee, SEED, Signal, WON, browser};
+use crate::watch::wait_until;
+
+/// A knockout of four whose pairings take a match each.
+fn knockout(folder: &Folder) -> String {
+    let entrants: String = ["ann", "bob", "cy", "di"]
+        .iter()
+        .map(|name| format!("[[entrants]]\nname = {name:?}\ncommand = {:?}\n", folder.plain_bot(name)))
+        .collect();
+    // Whoever moves first wins: no pairing is drawn.
+    let fen = WON.strip_prefix("fen=").expect("a position");
+    let head =
+        format!("game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'knockout'\n[options]\nfen = '{fen}'");
+    folder.write("cup.toml", format!("name = 'Cup'\nseed = '{SEED}'\n{head}\n{entrants}"))
+}
+
+fn start(folder: &Folder, hold: &str) -> (Referee, Site) {
+    let (file, dir) = (knockout(folder), folder.text("cup"));
+    let args =
+        ["tournament", "run", &file, "--dir", &dir, "--json", "--watch", "127.0.0.1:0", "--stage", hold];
+    let mut run = Referee::start(args);
+    let site = Site::of(&mut run);
+    (run, site)
+}
+
+/// What a spectator gets from every endpoint, without what a match that is not there answers.
+fn spied(site: &Site) -> Vec<(String, u16, String)> {
+    let api = ["run", "events", "standings", "bots", "rulings", "matches", "boards?ids=m1,m2,m3"];
+    let mut paths: Vec<String> = api.iter().map(|path| format!("/api/v1/{path}")).collect();
+    for id in ["m1", "m2", "m3"] {
+        for end in ["", "/events", "/record"] {
+            paths.push(format!("/api/v1/matches/{id}{end}"));
+        }
+        paths.extend([format!("/matches/{id}"), format!("/matches/{id}/card.png")]);
+    }
+    paths.extend(["/".to_owned(), "/healthz".to_owned()]);
+    let ask = |path: String| {
+        let answer = site.ask("GET", &path, "Accept: application/json\r\n");
+        // The number of an event is no news.
+        (path, answer.status, answer.body.split("\"data\"").last().expect("a part").to_owned())
+    };
+    let mut found: Vec<_> = paths.into_iter().map(ask).collect();
+    let picture = site.download("/card.png", "");
+    found.push(("/card.png".to_owned(), 200, format!("{picture:?}")));
+    let metrics = site.get("/metrics").body;
+    let of_matches = metrics.lines().filter(|line| !line.contains("_watch_"));
+    found.push(("/metrics".to_owned(), 200, of_matches.collect()));
+    found
+}
+
+#[test]
+fn nobody_but_the_operator_knows_of_a_match_before_it_is_revealed() {
+    let folder = Folder::new();
+    let (mut run, site) = start(&folder, "hold=reveal");
+    let operator = run.receive_type("operator")["url"].as_str().expect("a URL").to_owned();
+    let (page, secret) = operator.split_once('#').expect("a secret");
+    assert_eq!(page, site.url("/operator"));
+    let ask = |method: &str, path: &str, secret: &str| {
+        let head = format!("Authorization: Bearer {secret}\r\n");
+        site.ask(method, &format!("/api/v1/stage{path}"), &head)
+    };
+    for (method, path) in [("GET", ""), ("POST", "/reveal"), ("POST", "/skip")] {
+        assert_eq!(ask(method, path, "wrong").status, 401, "{path}");
+    }
+    let before = spied(&site);
+    let ended: Vec<Value> = (0..3).map(|_| run.receive_type("match")).collect();
+    run.receive_type("standings");
+    let waiting = || ask("GET", "", secret).json()["matches"].as_array().expect("matches").clone();
+    wait_until("all wait", || waiting().iter().filter(|held| held["ended"] == true).count() == 3);
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    for (now, then) in spied(&site).into_iter().zip(before) {
+        assert_eq!(now, then, "a spectator learns something");
+    }
+    let shown = || site.get("/api/v1/run").json();
+    assert_eq!([&shown()["running_count"], &shown()["ended_count"]], [0, 0]);
+    // One after the other.
+    for count in 1..=3 {
+        let next = waiting()[0]["id"].as_str().expect("an id").to_owned();
+        if count == 1 {
+            browser::run("operator.mjs", &[&operator, &site.url("/?stage")]);
+        } else {
+            assert_eq!(ask("POST", "/reveal", secret).status, 200);
+            assert_eq!(ask("POST", "/skip", secret).status, 200);
+        }
+        wait_until("it is shown to its end", || shown()["ended_count"] == count);
+        let run = shown();
+        assert_eq!(run["ended"][0]["id"], next);
+        let winners = |run: &Value| {
+            let rounds = run["bracket"].as_array().expect("rounds").iter();
+            let pairs = rounds.flat_map(|round| round["pairs"].as_array().expect("pairs").clone());
+            pairs.filter(|pair| !pair["winner"].is_null()).count()
+        };
+        wait_until("the bracket follows", || winners(&shown()) == count);
+        let played: u64 =
+            run["standings"].as_array().expect("rows").iter().filter_map(|row| row["matches"].as_u64()).sum();
+        assert!(played <= 2 * count as u64, "{run}");
+        for other in ended.iter().map(|row| row["id"].as_str().expect("an id")) {
+            let is_shown = run["ended"].as_array().expect("matches").iter().any(|row| row["id"] == other);
+            let status = site.ask("GET", &format!("/api/v1/matches/{other}"), "").status;
+            assert_eq!(status == 200, is_shown, "{other}");
+        }
+    }
+    assert_eq!(waiting(), [json!(null); 0]);
+    run.signal(Signal::INT);
+    run.wait().with_code(0);
+}
+
+#[test]
+fn all_of_a_match_is_shown_later_by_a_delay() {
+    let folder = Folder::new();
+    let (mut run, site) = start(&folder, "delay=6s");
+    let m1 = run.receive_type("match");
+    let came = Instant::now();
+    assert!(site.get("/api/v1/run").json()["ended_count"] == 0 || came.elapsed().as_secs() > 4);
+    assert_eq!(site.ask("POST", "/api/v1/stage/reveal", "").status, 401, "no operator is needed");
+    let id = m1["id"].as_str().expect("an id").to_owned();
+    wait_until("the match is shown", || site.ask("GET", &format!("/api/v1/matches/{id}"), "").status == 200);
+    wait_until("all are shown", || site.get("/api/v1/run").json()["ended_count"] == 3);
+    assert!(came.elapsed().as_secs() >= 4, "{:?}", came.elapsed());
+    run.signal(Signal::TERM);
+    run.wait().with_code(0);
+}
