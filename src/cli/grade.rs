@@ -45,7 +45,8 @@ use crate::stats::schedule::Schedule;
 ///
 /// Each measurement is a tournament in a directory of its own in --dir, named after the bot's archive, the anchors and the
 /// settings. A bot that has been measured is not measured again, an interrupted one is measured on, and `referee tournament
-/// report` and `watch` show the matches. A new threshold grades anew without matches.
+/// report` and `watch` show the matches. Thresholds between the first and the last that leave the steepest part as it is grade anew
+/// without matches.
 ///
 /// The exit code is 0 if all are graded, 1 if one was refused, because it cannot be built or has no valid bot.toml, 3 if one is
 /// not known within the tolerance after the maximum number of sets, 4 if the anchors make too many faults, 130 interrupted.
