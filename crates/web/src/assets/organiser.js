@@ -186,8 +186,10 @@
   async function follow() {
     try {
       await look();
+      hearing(true);
     } catch (error) {
-      $("state").textContent = error.status ? error.message : "connecting …";
+      hearing(Boolean(error.status));
+      if (error.status) $("state").textContent = error.message;
     }
     setTimeout(follow, OFTEN);
   }

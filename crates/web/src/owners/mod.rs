@@ -322,15 +322,22 @@ async fn page(State(owners): OwnersState, headers: HeaderMap) -> Response {
     let league = &options.league_name;
     let (title, description) =
         (format!("Your bots in {league}"), "Sign up, and let your bots play.".to_owned());
-    respond(&owners, &PAGE, PageCard { title, description, picture: None }, &headers).await
+    respond(&owners, &PAGE, PageCard { title, description, picture: None }, &headers, Some(OWNERS)).await
 }
 
-/// A page with the links to those of the league.
-async fn respond(owners: &Arc<Owners>, page: &Page, card: PageCard, headers: &HeaderMap) -> Response {
+/// A page with the links to those of the league, among which it may be itself.
+async fn respond(
+    owners: &Arc<Owners>,
+    page: &Page,
+    card: PageCard,
+    headers: &HeaderMap,
+    own_link: Option<&'static str>,
+) -> Response {
     let options = owners.options();
     let of_bar = owners.clone();
     let seen = options.public_url(headers);
-    let bar = tokio::task::spawn_blocking(move || of_bar.nav_bar(seen.as_ref())).await.unwrap_or_default();
+    let bar = tokio::task::spawn_blocking(move || of_bar.nav_bar(seen.as_ref(), own_link));
+    let bar = bar.await.unwrap_or_default();
     page.respond(true, &card, &options.league_name, &[(BAR, &bar)])
 }
 
@@ -368,14 +375,14 @@ impl Owners {
     }
 
     /// The bar at the top of the page: that of the first ladder with pages. May block.
-    fn nav_bar(&self, seen: Option<&PublicUrl>) -> String {
+    fn nav_bar(&self, seen: Option<&PublicUrl>, own_link: Option<&str>) -> String {
         let with_pages = self.ladders.iter().find_map(|ladder| {
             let of_port = || Some(beside(seen?, ladder.watch_port?));
             Some((ladder, ladder.watch_url.clone().or_else(of_port)?))
         });
         let Some((ladder, root)) = with_pages else { return String::new() };
         let bar = ladder.view.nav_bar(&ladder.view.notices(), seen);
-        NavBar { owners: Some(TOP.to_owned()), ..bar }.markup(&root, Some(OWNERS))
+        NavBar { owners: Some(TOP.to_owned()), ..bar }.markup(&root, own_link)
     }
 
     /// Works with the database on another thread.

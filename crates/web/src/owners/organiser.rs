@@ -88,7 +88,7 @@ pub(super) async fn page(State(owners): OwnersState, headers: HeaderMap) -> Resp
     });
     let title = format!("Organise {}", owners.options().league_name);
     let card = PageCard { title, description: "For organisers.".to_owned(), picture: None };
-    respond(&owners, &PAGE, card, &headers).await
+    respond(&owners, &PAGE, card, &headers, None).await
 }
 
 /// Signs a browser in.
