@@ -101,6 +101,10 @@ fn deadlines_hold_once_and_hidden_standings_give_nothing_away() {
     }
     let late = Guest::saying(bots, &hello("late", None, &token)).receive_type("bye");
     assert_eq!(late["reason"], "`late` is new, and the ladder is frozen: the deadline has passed");
+    wait_until("the last event says that they are hidden", || {
+        let events = site.get("/api/v1/events").body;
+        events.split("\"data\"").last().expect("a part").contains("The standings are hidden")
+    });
     // Matches go on, and nothing of them is seen.
     let names = ["one", "two"];
     let before = spied(&site, &names);
