@@ -58,8 +58,8 @@ pub use tally::{LadderRow, LadderSeats, LadderTally, RatingInputs, Standing, ran
 
 use referee_files::{Folder, keep_private};
 use referee_store::{
-    RULINGS, RulingRow, Schema, StoreError, ValueDefect, damaged, data_version, database_files, read_rulings,
-    utc,
+    BUSY, RULINGS, RulingRow, Schema, StoreError, ValueDefect, damaged, data_version, database_files,
+    read_rulings, utc,
 };
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
@@ -197,6 +197,17 @@ impl League {
     /// Errors of the database.
     pub fn set_value(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
         self.change(|db| db.execute("INSERT OR REPLACE INTO league VALUES (?1, ?2)", [key, value])).map(drop)
+    }
+
+    /// The same without waiting for another process that writes.
+    ///
+    /// # Errors
+    /// Errors of the database, also if it is locked.
+    pub fn set_value_at_once(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
+        self.db.busy_timeout(std::time::Duration::ZERO).map_err(failed)?;
+        let set = self.set_value(key, value);
+        self.db.busy_timeout(BUSY).map_err(failed)?;
+        set
     }
 
     /// The players of a ladder, by their ids.

@@ -108,6 +108,7 @@ fn canonical(directory: &Path) -> Result<PathBuf, BadGame> {
     directory.canonicalize().map_err(unreadable)
 }
 
+#[cfg(feature = "schema")]
 pub(crate) fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGame> {
     read_from(&canonical(directory)?, Origin::Author, launch)
 }

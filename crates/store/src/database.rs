@@ -25,7 +25,7 @@ pub(super) fn check_database(folder: &Folder, name: &str) -> Result<(), StoreErr
 }
 
 /// How long a statement waits for writers of other processes.
-const BUSY: Duration = Duration::from_secs(10);
+pub const BUSY: Duration = Duration::from_secs(10);
 
 /// A kind of database.
 #[derive(Debug)]

@@ -55,7 +55,7 @@ mod rulings;
 mod time;
 mod words;
 
-pub use database::{Schema, data_version, database_files};
+pub use database::{BUSY, Schema, data_version, database_files};
 pub use error::{StoreError, ValueDefect, damaged};
 pub use leases::{Lease, Leases, WorkerRow};
 pub use match_kind::{MatchKind, match_id, parse_match_id};

@@ -65,12 +65,13 @@ impl LadderMemory {
         Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
-    /// Stores that of a ladder.
+    /// Stores that of a ladder. `waits`: for another process that writes, for a while.
     ///
     /// # Errors
     /// Errors of the database.
-    pub fn write(&self, league: &mut League, ladder: &str) -> Result<(), StoreError> {
-        league.set_value(&key(ladder), &json::text(self))
+    pub fn write(&self, league: &mut League, ladder: &str, waits: bool) -> Result<(), StoreError> {
+        let (key, value) = (key(ladder), json::text(self));
+        if waits { league.set_value(&key, &value) } else { league.set_value_at_once(&key, &value) }
     }
 
     /// The players that are not paired at this time.

@@ -120,7 +120,8 @@ impl Control<'_> {
             }
             self.keep_history(&mut history);
             self.ladder.lock().begin_day(now(), &BTreeMap::new());
-            self.keep_memory(&mut memory);
+            // Nobody is paired while this thread waits.
+            self.keep_memory(&mut memory, false);
             (self.on_event)(LeagueEvent::Alive(self.name));
             // Players whose pause is over can be paired again. The run may have ended.
             let _ = self.changes.send(RunChange::Wake);
@@ -134,20 +135,20 @@ impl Control<'_> {
                     if let Err(error) = self.end_challenges() {
                         tracing::warn!("{}: challenges that were played stay: {}", self.name, Chain(&error));
                     }
-                    self.keep_memory(&mut memory);
+                    self.keep_memory(&mut memory, true);
                     return Ok(());
                 }
             }
         }
     }
 
-    /// Stores what the next server has to remember, if it has changed.
-    fn keep_memory(&mut self, stored: &mut LadderMemory) {
+    /// Stores what the next server has to remember, if it has changed. `waits`: for another process that writes.
+    fn keep_memory(&mut self, stored: &mut LadderMemory, waits: bool) {
         let memory = self.ladder.lock().memory();
         if memory == *stored {
             return;
         }
-        match memory.write(&mut self.league, self.name) {
+        match memory.write(&mut self.league, self.name, waits) {
             Ok(()) => *stored = memory,
             Err(error) => tracing::debug!("{}: exclusions are not stored: {}", self.name, Chain(&error)),
         }
