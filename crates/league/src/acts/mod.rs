@@ -100,7 +100,7 @@ pub enum OrganiserAct<'a> {
     },
     /// Lets the pages of a ladder lead to its finals, or no longer.
     LinkFinals { ladder: &'a str, finals: Option<&'a FinalsLink> },
-    /// Lets somebody organise on the page for it, or replaces the token of the organiser with this name.
+    /// Adds an organiser, who signs in on the page `/organiser`, or replaces the token of one.
     AddOrganiser {
         name: &'a str,
         /// SHA-256 of the token.

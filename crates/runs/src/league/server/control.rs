@@ -120,7 +120,7 @@ impl Control<'_> {
             }
             self.keep_history(&mut history);
             self.ladder.lock().begin_day(now(), &BTreeMap::new());
-            // Nobody is paired while this thread waits.
+            // It must not wait for the database: players are paired only when this thread wakes the run.
             self.keep_memory(&mut memory, false);
             (self.on_event)(LeagueEvent::Alive(self.name));
             // Players whose pause is over can be paired again. The run may have ended.

@@ -108,7 +108,7 @@ impl VisitorTable {
                 let played = listener.accept().and_then(|(stream, _)| client.play(stream));
                 client.lose(played.err());
             });
-            // An error means that nobody is left who could interrupt it.
+            // An error means that the sender is gone: the visitor's page no longer exists.
             let played = play.run(async { _ = interrupt.await }, |_| {});
             if let Some(why) = played.stopped {
                 tracing::error!("{}: the match of a visitor: {}", self.config.name, Chain(&why));

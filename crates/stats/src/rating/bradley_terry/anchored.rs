@@ -42,8 +42,8 @@ pub struct FitConstraints {
     /// The standard deviation of the distance from the anchors to the entrants with an earlier rating, in Elo: an error of
     /// it is the same for all of them. `None` if nothing but the results tells the distance.
     pub earlier_distance: Option<f64>,
-    /// Whether the results of a pair count in full, however much they differ from what the ratings expect: nobody loses on
-    /// purpose.
+    /// Whether no one loses on purpose, so that every result counts in full. Otherwise a pair whose results differ much from
+    /// what its ratings expect counts less.
     pub is_trusted: bool,
 }
 
