@@ -170,8 +170,6 @@ impl WatchServer {
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS)
             .thread_name("watch-replay")
-            // They add to the niceness of the thread that starts them.
-            .on_thread_start(|| lower_priority(9))
             .build()?;
         let of_thread = hub.clone();
         let work = move || {

@@ -221,7 +221,6 @@ impl OwnersServer {
             .enable_all()
             .max_blocking_threads(BLOCKING_THREADS)
             .thread_name("owners-work")
-            .on_thread_start(|| crate::lower_priority(9))
             .build()?;
         let (is_over, over) = watch::channel(false);
         let owned = Arc::new(Owners {
