@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 
 use crate::common::{Folder, Referee, SEED, Signal, browser, referee};
-use crate::watch::{bots, go, wait_until};
+use crate::watch::{PATIENT, bots, go, wait_until};
 
 /// A file of a tournament of two bots that wait for [`go`] in each match, and its directory.
 fn cup(folder: &Folder, game: &str, head: &str) -> [String; 2] {
@@ -11,7 +11,7 @@ fn cup(folder: &Folder, game: &str, head: &str) -> [String; 2] {
     let entrants: Vec<String> =
         entrants.iter().map(|bot| format!("[[entrants]]\ncommand = \"{bot}\"\n")).collect();
     let config = format!(
-        "name = 'Spring cup'\ngame = '{game}'\nseed = '{SEED}'\njobs = 1\n{head}\n[options]\nturn_limit = 10\n{}",
+        "name = 'Spring cup'\ngame = '{game}'\nseed = '{SEED}'\njobs = 1\nclock = '{PATIENT}'\n{head}\n[options]\nturn_limit = 10\n{}",
         entrants.concat()
     );
     [folder.write("cup.toml", config), folder.text("cup")]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::common::http::Site;
 use crate::common::{Folder, Referee, SEED, Signal, WON, browser, files, in_rust, referee};
-use crate::watch::{bots, go, wait_until};
+use crate::watch::{PATIENT, bots, go, wait_until};
 
 /// Serves the pages of the tournament in `cup`.
 fn pages(folder: &Folder) -> (Referee, Site) {
@@ -32,7 +32,7 @@ fn cup_of_two(folder: &Folder, game: &str, head: &str) -> [String; 2] {
     let entrants: Vec<String> =
         entrants.iter().map(|bot| format!("[[entrants]]\ncommand = \"{bot}\"\n")).collect();
     let config = format!(
-        "name = 'Spring cup'\ngame = '{game}'\nseed = '{SEED}'\njobs = 1\n{head}\n[format]\nkind = 'round_robin'\n\
+        "name = 'Spring cup'\ngame = '{game}'\nseed = '{SEED}'\njobs = 1\nclock = '{PATIENT}'\n{head}\n[format]\nkind = 'round_robin'\n\
          cycles = 2\n[options]\nturn_limit = 10\n{}",
         entrants.concat()
     );
@@ -95,7 +95,7 @@ fn a_knockout_in_progress_shows_its_bracket_and_who_is_in_the_final() {
     let fen = WON.strip_prefix("fen=").expect("a position");
     let head =
         format!("game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'knockout'\n[options]\nfen = '{fen}'");
-    let config = format!("name = 'Spring cup'\nseed = '{SEED}'\n{head}\n{entrants}");
+    let config = format!("name = 'Spring cup'\nseed = '{SEED}'\nclock = '{PATIENT}'\n{head}\n{entrants}");
     let (file, cup) = (folder.write("cup.toml", config), folder.text("cup"));
     let run = Referee::start(["tournament", "run", &file, "--dir", &cup, "--json"]);
     let mut server = None;

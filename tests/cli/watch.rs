@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 use crate::common::http::{Site, StreamEvent};
 use crate::common::{Folder, Referee, SEED, Signal, TIMEOUT, browser, in_rust};
 
+/// A clock that does not run out while bots wait for the test.
+pub(crate) const PATIENT: &str = "delay=600s,bank=60s";
+
 /// Bots that take this time for a move, in seconds, and play no later turn than `hold` before the test calls [`go`] or
 /// [`go_until`].
 pub(crate) fn bots(folder: &Folder, names: &[&str], pause: f64, hold: u32) -> Vec<String> {
@@ -45,7 +48,7 @@ pub(crate) fn watched(
     let seats = if game == "keezen" { 4 } else { 2 };
     let bots = bots(folder, &["one", "two", "three", "four"][..seats], pause, hold);
     let args = ["play", game].into_iter().chain(bots.iter().map(String::as_str));
-    let args = args.chain(["--seed", SEED, "--json", "--watch", "127.0.0.1:0"]);
+    let args = args.chain(["--seed", SEED, "--clock", PATIENT, "--json", "--watch", "127.0.0.1:0"]);
     let mut referee = Referee::start(args.chain(more.iter().copied()));
     let site = Site::of(&mut referee);
     (referee, site)
@@ -335,7 +338,8 @@ fn a_match_that_outpaces_the_server_loses_no_move() {
     // The first match waits until there is a stream; then it is as fast as it can be.
     let args =
         ["play", "keezen", &slow[0], &fast, &fast, &fast, "--seed", SEED, "--json", "--record", &records];
-    let args = args.into_iter().chain(["--set", "turn_limit=1500", "--watch", "127.0.0.1:0"]);
+    let args =
+        args.into_iter().chain(["--set", "turn_limit=1500", "--clock", PATIENT, "--watch", "127.0.0.1:0"]);
     let mut referee = Referee::start(args);
     let site = Site::of(&mut referee);
     let stream = site_stream(&site, "m1");
@@ -361,7 +365,7 @@ fn metrics_count_matches_decisions_and_faults() {
     let slow = bots(&folder, &["slow"], 0.0, 3);
     go(&folder, "m1");
     let args = ["play", "checkers", &illegal, &slow[0], "-n", "2", "--set", "turn_limit=12", "--json"];
-    let args = args.into_iter().chain(["--on-fault", "random", "--watch", "127.0.0.1:0"]);
+    let args = args.into_iter().chain(["--on-fault", "random", "--clock", PATIENT, "--watch", "127.0.0.1:0"]);
     let mut referee = Referee::start(args);
     let site = Site::of(&mut referee);
     wait_until("m1 ends", || site.get("/metrics").body.contains("referee_matches_total{result=\"yes\"} 1\n"));
@@ -408,7 +412,7 @@ fn a_tournament_shows_its_standings_and_replays() {
         bots.iter().map(|bot| format!("[[entrants]]\ncommand = \"{bot}\"\n")).collect();
     entrants[0] += "name = \"ann\"\ndisplay_name = \"Ann of Cleves\"\n";
     let config = format!(
-        "game = \"checkers\"\nmirror = \"none\"\n[format]\nkind = \"round_robin\"\ncycles = 2\n[options]\n\
+        "game = \"checkers\"\nmirror = \"none\"\nclock = \"{PATIENT}\"\n[format]\nkind = \"round_robin\"\ncycles = 2\n[options]\n\
          turn_limit = 10\n{}",
         entrants.concat()
     );
@@ -453,7 +457,7 @@ fn cup_of_two(folder: &Folder, game: &str, more: &str) -> [String; 2] {
     let entrants: Vec<String> =
         bots.iter().map(|bot| format!("[[entrants]]\ncommand = \"{bot}\"\n")).collect();
     let config = format!(
-        "game = \"{game}\"\njobs = 1\n{more}\n[format]\nkind = \"round_robin\"\ncycles = 4\n[options]\n\
+        "game = \"{game}\"\njobs = 1\nclock = \"{PATIENT}\"\n{more}\n[format]\nkind = \"round_robin\"\ncycles = 4\n[options]\n\
          turn_limit = 10\n{}",
         entrants.concat()
     );
@@ -551,7 +555,8 @@ fn spectators_watch_a_regression_test() {
     let folder = Folder::new();
     let [new, base] = [0, 1].map(|at| bots(&folder, &["new", "base"], 0.0, 3).swap_remove(at));
     let args = ["regress", "checkers", "--new", &new, "--base", &base, "--max-sets", "1", "--jobs", "1"];
-    let more = ["--opening-plies", "2", "--seed", SEED, "--json", "--watch", "127.0.0.1:0"];
+    let more =
+        ["--opening-plies", "2", "--seed", SEED, "--clock", PATIENT, "--json", "--watch", "127.0.0.1:0"];
     let mut referee = Referee::start(args.into_iter().chain(more));
     let site = Site::of(&mut referee);
     // The opening has two moves, then each bot plays up to its third turn.
