@@ -72,6 +72,8 @@ mod opening_books;
 mod openings;
 mod output;
 mod owners;
+mod owners_bots;
+mod owners_organiser;
 mod packages;
 mod pause;
 mod pdn;

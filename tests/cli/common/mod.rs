@@ -5,6 +5,7 @@ pub(crate) mod cup;
 pub(crate) mod guest;
 pub(crate) mod http;
 pub(crate) mod league;
+pub(crate) mod owners;
 pub(crate) mod proxy;
 pub(crate) mod returning;
 
