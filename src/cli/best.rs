@@ -7,12 +7,12 @@ use clap::Args as ClapArgs;
 use referee_protocol::words::OnFault;
 use serde_json::{Value, json};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::listen::ListenOptions;
 use crate::cli::options::{AdjudicationOptions, GameOptions, LaneOptions};
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::tournament::{PlayOptions, begin};
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::runs::config::{self, ClockLimits, Setting};
 use crate::runs::tournament::TournamentConfig;

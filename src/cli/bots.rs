@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
 use crate::bot::{Command, Launch, OrphanReaper};
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::sources::Source;
 
 /// Raises the limit of open files. Each process needs three descriptors and each connection one; many systems have a

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args as ClapArgs, Command, CommandFactory};
+use clap::{Args as ClapArgs, Command};
 use clap_complete::{Shell, generate};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::stdout;
-use crate::cli::{Cli, Exit, Failure};
 use crate::game::Catalog;
 
 /// Print a shell completion script
@@ -22,10 +22,11 @@ pub(super) struct Args {
     shell: Shell,
 }
 
-pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+/// Writes the script for this command, the whole of it.
+pub(super) fn run(args: &Args, command: Command, catalog: &Catalog) -> Result<Exit, Failure> {
     // The generator panics if the output fails, so it writes to memory.
     let mut script = Vec::new();
-    generate(args.shell, &mut with_games(Cli::command(), &catalog.ids()), "referee", &mut script);
+    generate(args.shell, &mut with_games(command, &catalog.ids()), "referee", &mut script);
     let mut out = stdout();
     out.write_all(&script)?;
     out.flush()?;

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::bot::{Budget, Dialect, EngineCommand};
 use crate::bridge;
-use crate::cli::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure};
 
 /// Play with an engine that speaks UCI, xboard, USI, GTP or Hub
 ///

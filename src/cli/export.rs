@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::{OutputOptions, expand, read};
 use crate::cli::find_game::with_games;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{self, Screen};
-use crate::cli::{Exit, Failure};
 use crate::game::notation::NotWritable;
 use crate::game::{Catalog, Chain, Notation};
 use crate::record;

@@ -6,7 +6,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::{Failure, output, screen};
+use crate::cli::exit::Failure;
+use crate::cli::{output, screen};
 use crate::files::{
     Folder, PackRange, RecordFolder, has_extension, most_unpacked, open_regular, read_record, read_regular,
     unpack,

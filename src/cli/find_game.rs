@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::Failure;
 use crate::cli::bots::launch;
+use crate::cli::exit::Failure;
 use crate::game::Catalog;
 use crate::game::disguise::disguise;
 use crate::game::erased::Rules;

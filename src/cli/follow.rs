@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use ureq::Agent;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::screen::{stderr_line, stdout};
-use crate::cli::{Exit, Failure};
 
 /// The time to connect, and for the head of a response.
 const TIMEOUT: Duration = Duration::from_secs(10);

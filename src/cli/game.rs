@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 
 use crate::cli::bots::{launch, with_bots};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::GameOptions;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{Screen, stderr_line};
-use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::program::{GameFigures, GameStep, check};
 

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use clap::Args as ClapArgs;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::find_game;
 use crate::cli::json::{ListedGame, ListedOption};
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::Meta;
 use crate::report::table;

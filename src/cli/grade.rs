@@ -8,6 +8,7 @@ use clap::Args as ClapArgs;
 use serde_json::{Value, json};
 
 use crate::cli::bots::with_bots;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::OutFile;
 use crate::cli::find_game::known_games;
 use crate::cli::json::GradeLine;
@@ -18,7 +19,6 @@ use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted_giving_up;
 use crate::cli::submitted::Submission;
-use crate::cli::{Exit, Failure};
 use crate::files::StorageWait;
 use crate::game::printable::{printable, printable_lines};
 use crate::game::{Catalog, Chain, counted, json};

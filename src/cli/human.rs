@@ -9,11 +9,11 @@ use std::time::Duration;
 use clap::Args as ClapArgs;
 
 use crate::cli::bots::with_bots;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::person::Person;
 use crate::cli::screen;
 use crate::cli::seat::{SeatMatch, SeatOptions};
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure};
 use crate::game::erased::BoardText;
 use crate::game::{Catalog, Viewer};
 use crate::report::{evidence_lines, result_line};

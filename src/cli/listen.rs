@@ -8,7 +8,7 @@ use crate::game::Chain;
 use clap::Args;
 use referee_protocol::limits;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::cli::screen::stderr_line;
 use crate::runs::config::{
     CertificateFile, ListenError, ListenSettings, Milliseconds, PemFiles, listen, parse_token,

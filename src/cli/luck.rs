@@ -17,13 +17,13 @@ use clap::Args as ClapArgs;
 
 use crate::bot::Command;
 use crate::cli::bots::with_bots;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::{expand, read};
 use crate::cli::find_game::{ReplayOptions, check_rules};
 use crate::cli::json::{LuckLine, SideLuck};
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::Progress;
 use crate::cli::screen::{Screen, stderr_line};
-use crate::cli::{Exit, Failure};
 use crate::game::{Catalog, Chain, Meta, counted, json};
 use crate::record::{self, MatchLuck, NoLuck, RecordEntry, RecordLine, Valuation};
 use crate::report::percent_interval;

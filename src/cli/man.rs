@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::builder::Resettable;
-use clap::{Args as ClapArgs, Command, CommandFactory};
+use clap::{Args as ClapArgs, Command};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::stdout;
-use crate::cli::{Cli, Exit, Failure};
 use crate::files::Folder;
 use crate::store::{now, utc};
 
@@ -26,8 +26,9 @@ pub(super) struct Args {
     dir: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let mut command = Cli::command().disable_help_subcommand(true);
+/// Writes the pages of this command, the whole of it.
+pub(super) fn run(args: &Args, command: Command) -> Result<Exit, Failure> {
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     let Some(dir) = &args.dir else {
         let mut out = stdout();

@@ -84,7 +84,7 @@ use std::process::ExitCode;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
@@ -246,8 +246,8 @@ impl Cli {
             Command::Spec(args) => spec::run(&args),
             Command::Schema(args) => schema::run(&args, catalog),
             Command::Perft(args) => perft::run(&args, catalog),
-            Command::Completions(args) => completions::run(&args, catalog),
-            Command::Man(args) => man::run(&args),
+            Command::Completions(args) => completions::run(&args, Cli::command(), catalog),
+            Command::Man(args) => man::run(&args, Cli::command()),
             Command::Relay(args) => relay::run(&args),
         }
     }

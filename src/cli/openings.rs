@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, ValueEnum};
 use serde_json::{Map, Value};
 
-use crate::cli::Failure;
 use crate::cli::exit::AskedFor as _;
+use crate::cli::exit::Failure;
 use crate::cli::screen::stderr_line;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;

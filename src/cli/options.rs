@@ -9,7 +9,7 @@ use referee_protocol::words::OnFault;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::driver::{Run, Terms};
 use crate::files::Records;
 use crate::game::Chain;

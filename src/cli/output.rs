@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::signals::is_interrupted;
-use crate::cli::{Exit, Failure};
 
 /// The number of bytes that a ready pipe accepts at once.
 const PORTION: usize = 4096;

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use clap::Args as ClapArgs;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::find_game;
 use crate::cli::json::PerftLine;
 use crate::cli::options::GameOptions;
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 use crate::game::{Catalog, json};
 
 /// Count the leaves of a game tree, to compare with other programs

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::{Args as ClapArgs, ValueEnum};
 
 use crate::cli::bots::{launch, run_in, with_bots};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::DisguiseOptions;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
@@ -20,7 +21,6 @@ use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted;
 use crate::cli::watch::{WatchArgs, announce};
-use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::game::name::NameSet;
 use crate::game::printable::printable;

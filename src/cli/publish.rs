@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::{expand, read};
 use crate::cli::json::PublishedRecord;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
-use crate::cli::{Exit, Failure};
 use crate::files::Folder;
 use crate::game::{Chain, json};
 use crate::record::{PublicRecord, PublishedInfo, public};

@@ -8,7 +8,7 @@ use std::thread;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure};
 
 /// Relay standard input to a socket, and its output to standard output
 #[derive(Debug, ClapArgs)]

@@ -4,9 +4,9 @@ use std::io::Write;
 
 use clap::Args as ClapArgs;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::find_game;
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::disguise::{DISGUISED, DISGUISED_RULES};
 

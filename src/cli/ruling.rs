@@ -2,7 +2,7 @@
 
 use clap::Args as ClapArgs;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::cli::user::user;
 use crate::report::table;
 use crate::store::{RequestedDecision, RequestedRuling, RulingRow};

@@ -6,9 +6,9 @@ use clap::{Args as ClapArgs, ValueEnum};
 use referee_protocol::schemas;
 use serde_json::Value;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::find_game;
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 
 /// Print the JSON Schemas of the messages, or of the views, events, moves and options of a game (draft 2020-12)

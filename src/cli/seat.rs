@@ -7,8 +7,8 @@ use std::sync::Arc;
 use clap::Args as ClapArgs;
 
 use crate::bot::Command;
-use crate::cli::Failure;
 use crate::cli::bots::launch;
+use crate::cli::exit::Failure;
 use crate::cli::find_game::find_game;
 #[cfg(feature = "mcp")]
 use crate::cli::find_game::known_games;

@@ -8,13 +8,14 @@ use clap::Args as ClapArgs;
 use tokio::signal::unix::SignalKind;
 
 use crate::cli::bots::with_bots;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::json::{LadderListening, LadderWatching, LeagueMatchLine, OwnersAt};
 use crate::cli::screen::stderr_line;
 use crate::cli::service::Service;
 use crate::cli::user::user;
 use crate::cli::workers::{self, WorkersOptions};
-use crate::cli::{Exit, Failure, screen, signals};
+use crate::cli::{screen, signals};
 use crate::game::{Catalog, Chain, json};
 use crate::runs::league::config::LeagueConfig;
 use crate::runs::league::{LeagueEvent, LeagueReload, LeagueServer, LeagueStop};

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::{OutputOptions, expand, read};
 use crate::cli::find_game::{ReplayOptions, check_rules, of_changed_files};
 #[cfg(feature = "http")]
 use crate::cli::follow;
 use crate::cli::output::{has_colours, stdout};
 use crate::cli::screen::stderr_line;
-use crate::cli::{Exit, Failure};
 use crate::game::printable::printable;
 use crate::game::{Catalog, Chain, Seat, Viewer};
 use crate::record::{BotLine, Difference, Playback, changed_files};

@@ -5,8 +5,8 @@ use std::io::Write;
 use clap::Args as ClapArgs;
 use referee_protocol::spec::{PAGES, Page};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 
 /// Print a page of the protocol specification, as Markdown
 ///

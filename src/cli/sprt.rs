@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use clap::{ArgGroup, Args as ClapArgs};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{ExpectedSets, Range, SprtReport};
 use crate::cli::options::HypothesisOptions;
 use crate::cli::output::TolerantStdout;
-use crate::cli::{Exit, Failure};
 use crate::report::{cautioned, interval, model_name, percent_interval};
 use crate::stats::estimates::{Basis, Estimates, expected_sets};
 use crate::stats::rating::Estimate;

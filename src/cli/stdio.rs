@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::cli::bots::block_on;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::{find_game, with_games};
 use crate::cli::options::{GameOptions, MatchOptions};
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::runner::{HostMatches, HostPlayed, HostRun, serve_host};
 

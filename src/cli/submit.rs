@@ -13,10 +13,10 @@ use ureq::Agent;
 use ureq::http::Response;
 use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::SubmitLine;
 use crate::cli::screen::{stderr_line, stdout};
 use crate::cli::submitted::say_left_out;
-use crate::cli::{Exit, Failure};
 use crate::files::{read_regular, read_secret};
 use crate::game::Chain;
 use crate::game::json;

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::{expand, read};
 use crate::cli::find_game::{ReplayOptions, check_rules, of_changed_files};
 use crate::cli::json::{CollectionCount, VerifyLine};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
-use crate::cli::{Exit, Failure};
 use crate::files::has_extension;
 use crate::game::counted;
 use crate::game::json;

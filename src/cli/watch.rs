@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 #[cfg(feature = "http")]
 use crate::cli::json::OperatorAt;
 use crate::cli::json::Watching;
@@ -16,7 +16,7 @@ mod with_http {
 
     use clap::Args;
 
-    use crate::cli::Failure;
+    use crate::cli::exit::Failure;
     use crate::game::{Catalog, Meta};
     use crate::record::PublishedInfo;
     use crate::web::{StageHold, WatchOptions, WatchServer};
@@ -94,7 +94,7 @@ mod with_http {
 mod without_http {
     use clap::Args;
 
-    use crate::cli::Failure;
+    use crate::cli::exit::Failure;
     use crate::game::{Catalog, Meta};
     use crate::record::PublishedInfo;
     use crate::runner::LiveFeed;

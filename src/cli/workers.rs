@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 
+use crate::cli::exit::Failure;
 use crate::cli::json::{AssignedSet, WorkerStatus, WorkersListening, WorkersQueue, WorkersStatus};
-use crate::cli::{Failure, screen};
+use crate::cli::screen;
 use crate::game::{counted, json};
 use crate::report::table;
 use crate::runs::config::Setting;

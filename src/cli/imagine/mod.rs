@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use referee_protocol::imagine::LINE;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::with_games;
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::transport::{Line, Lines};
 pub(crate) use server::ImagineServer;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::init::project::{Project, WORKFLOW, name_of};
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 use crate::runs::submissions::BOT_FILE;
 
 /// Write a bot that plays random legal moves in every game, with its test, a CI workflow, the `bot.toml` for leagues

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::init::bot::quoted;
 use crate::cli::init::project::{Project, name_of};
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 
 #[derive(Debug, ClapArgs)]

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::init::bot::quoted;
 use crate::cli::init::project::{Project, WORKFLOW, name_of};
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 
 /// The longest id of a game, in characters.

@@ -7,7 +7,7 @@ mod project;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use crate::cli::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure};
 use crate::game::Catalog;
 
 /// Write a new bot, game, tournament or league, ready to play

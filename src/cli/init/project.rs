@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 
 /// The test of the project in a workflow of GitHub Actions.
 pub(super) const WORKFLOW: &str = ".github/workflows/test.yml";

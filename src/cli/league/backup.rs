@@ -12,9 +12,10 @@ use serde::Serialize;
 
 use crate::bot::Launch;
 use crate::cli::bots::launch;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::LeagueBackup;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::{Exit, Failure, progress, screen};
+use crate::cli::{progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
 use crate::game::{Chain, counted, json};
 use crate::league::{League, LeagueMatch, SUBMISSIONS, SubmissionFiles};

@@ -8,11 +8,12 @@ use clap::Args as ClapArgs;
 use sha2::{Digest, Sha256};
 
 use crate::bot::Command;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{AddedBot, LastFault, LeagueBotLine, LeaguePlayerSeen};
 use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, find_ladder, is_played};
 use crate::cli::options::random_seed;
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::screen;
 use crate::game::json;
 use crate::game::name::check_name;
 use crate::league::{League, LeaguePart, LeaguePlayer, MatchFilter, NewBot, OrganiserAct};

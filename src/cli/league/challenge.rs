@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::screen;
 use crate::game::Catalog;
 use crate::league::OrganiserAct;
 use crate::runs::league::config::LadderGame;

@@ -7,12 +7,13 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use toml::Table;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::json::{AbsentFinalist, FinalsLine, FinalsPlace};
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::league::{log, seasons, standings};
+use crate::cli::screen;
 use crate::cli::tournament::{PlayOptions, begin};
-use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, json};
 use crate::league::{FinalStandings, FinalsLink, LadderRow, LeaguePart, OrganiserAct};
 use crate::report::page::PublicUrl;

@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::LeagueLogLine;
 use crate::cli::league::which::LeagueSelector;
+use crate::cli::screen;
 use crate::cli::user::user;
-use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::league::{League, OrganiserAct};
 use crate::report::table;

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::LeagueMatchLine;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::screen;
 use crate::game::{Catalog, json};
 use crate::league::{LeagueMatch, MatchFilter};
 use crate::report::{ending_in_words, table};

@@ -21,9 +21,10 @@ use std::io::Write;
 
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::screen;
 use crate::game::{Catalog, counted};
 use crate::league::PlannedEvent;
 use crate::runs::league::config::{LadderListen, LeagueConfig, LeagueConfigError};

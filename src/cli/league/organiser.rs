@@ -5,12 +5,13 @@ use std::io::{Read, Write};
 use clap::{Args as ClapArgs, Subcommand};
 use sha2::{Digest, Sha256};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::OrganiserLine;
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::options::random_seed;
+use crate::cli::screen;
 use crate::cli::user::user;
-use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::game::name::check_name;
 use crate::league::OrganiserAct;

@@ -8,12 +8,13 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Subcommand};
 use sha2::{Digest, Sha256};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{InvitationLine, LeagueOwnerLine};
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::options::random_seed;
+use crate::cli::screen;
 use crate::cli::user::user;
-use crate::cli::{Exit, Failure, screen};
 use crate::files::read_regular;
 use crate::game::json;
 use crate::game::name::{check_display_name, check_name, skeleton};

@@ -7,10 +7,11 @@ use std::time::{Duration, SystemTime};
 
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::RulingLine;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::ruling::{Why, rulings_table};
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::screen;
 use crate::game::{counted, json};
 use crate::league::{LadderMatches, League, LeagueMatch};
 use crate::runs::league::config::LeagueConfig;

@@ -5,11 +5,12 @@ use std::io::Write;
 
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::json::SeasonLine;
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::screen;
 use crate::game::{Catalog, json};
 use crate::league::{FinalStandings, League, OrganiserAct, Season};
 use crate::report::table;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::json::{LadderOwner, LadderStanding, LadderStandings};
 use crate::cli::league::seasons;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
-use crate::cli::{Exit, Failure, progress, screen};
+use crate::cli::{progress, screen};
 use crate::game::{Catalog, counted, json};
 use crate::league::{
     BotDisplayNames, FinalStandings, LadderError, LadderRow, LadderRulings, LadderSeason, League, LeagueBot,

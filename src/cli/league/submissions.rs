@@ -4,10 +4,11 @@ use std::io::Write;
 
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::SubmissionLine;
 use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::screen;
 use crate::game::json;
 use crate::league::{ActError, League, OrganiserAct, Submission};
 use crate::report::table;

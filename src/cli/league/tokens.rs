@@ -7,11 +7,12 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::LeagueTokens;
 use crate::cli::league::log;
 use crate::cli::league::owners::new_token;
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::screen;
 use crate::game::json;
 use crate::league::{LeagueOwner, OrganiserAct, OwnerState};
 use crate::report::csv_line;

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
 use crate::cli::league::which::LeagueSelector;
-use crate::cli::{Exit, Failure, progress, screen};
+use crate::cli::{progress, screen};
 use crate::game::{Catalog, counted, json};
 use crate::runs::league::{ChangedRules, LadderDifference, audit_ladder};
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::files::{Folder, Journal};
 use crate::league::League;
 use crate::runs::league::config::{LadderConfig, LeagueConfig};

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::LadderWorkers;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
-use crate::cli::{Exit, Failure, screen, workers};
+use crate::cli::{screen, workers};
 use crate::files::Folder;
 use crate::game::json;
 use crate::runs::league::config::LeagueConfig;

@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 use crate::bot::Command;
 use crate::check::{BotOutput, Talk, hello, read_greeting};
-use crate::cli::Failure;
 use crate::cli::bots::launch;
+use crate::cli::exit::Failure;
 use crate::driver::BotHello;
 use crate::driver::route::Routed;
 use crate::game::erased::{OpenDecision, Table};

@@ -11,12 +11,12 @@ use clap::Args as ClapArgs;
 
 #[cfg(feature = "mcp")]
 use crate::cli::bots::with_bots;
+use crate::cli::exit::{Exit, Failure};
 #[cfg(feature = "mcp")]
 use crate::cli::mcp::server::ToolServer;
 use crate::cli::seat::SeatOptions;
 #[cfg(feature = "mcp")]
 use crate::cli::workshop::socket;
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 
 /// Let an agent play a seat or write a bot, as a server of the Model Context Protocol (MCP)

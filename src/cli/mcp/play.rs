@@ -5,11 +5,11 @@ use std::sync::mpsc::channel;
 use std::thread;
 
 use crate::cli::bots::with_bots;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::mcp::server::ToolServer;
 use crate::cli::screen::stderr_line;
 use crate::cli::seat::{SeatMatch, SeatOptions};
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure};
 use crate::client::SeatClient;
 use crate::game::Catalog;
 use crate::report::{evidence_lines, result_line};

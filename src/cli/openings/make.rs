@@ -12,6 +12,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::cli::bots::{launch, with_bots};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::find_game;
 use crate::cli::openings::with_flags;
 use crate::cli::options::{GameOptions, LaneOptions, random_seed};
@@ -20,7 +21,6 @@ use crate::cli::progress::{Progress, Words};
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::{interrupted, is_interrupted};
-use crate::cli::{Exit, Failure};
 use crate::driver::{Run, Terms};
 use crate::files::{Records, has_extension};
 use crate::game::chance::Seed;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use super::{ReportOptions, exit};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::with_games;
 use crate::cli::output::TolerantStdout;
-use crate::cli::{Exit, Failure};
 use crate::game::Catalog;
 use crate::game::json;
 use crate::referee::InfoTotals;

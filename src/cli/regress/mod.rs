@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::cli::bots::{launch, run_in, with_bots};
 use crate::cli::exit::AskedFor as _;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::{OutFile, check_folder};
 use crate::cli::find_game::DisguiseOptions;
 use crate::cli::json::{Listening, MatchLine};
@@ -22,10 +23,10 @@ use crate::cli::options::{GameOptions, HideOptions, HypothesisOptions, LaneOptio
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, Words};
 use crate::cli::sandbox::SandboxOptions;
+use crate::cli::screen;
 use crate::cli::signals::interrupted;
 use crate::cli::watch::{WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
-use crate::cli::{Exit, Failure, screen};
 use crate::game::{Catalog, Chain, counted, json};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;

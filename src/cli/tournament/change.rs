@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use clap::Args as ClapArgs;
 
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::screen;
 use crate::runs::config::KnownGames;
 use crate::runs::tournament::{
     self, Decided, EntrantConfig, MadeChange, RequestedChange, StoredTournament, open_results, relative_path,

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cli::bots::{block_on, launch};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{EntrantCheck, StartStatus, TournamentCheck};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted;
-use crate::cli::{Exit, Failure};
 use crate::game::chance::Seed;
 use crate::game::counted;
 use crate::game::json;

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::export::notation;
 use crate::cli::files::{OutputOptions, read};
 use crate::cli::json::ExportedMatch;
 use crate::cli::screen;
 use crate::cli::tournament::unreadable;
-use crate::cli::{Exit, Failure};
 use crate::files::unsealed;
 use crate::game::counted;
 use crate::game::json;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::report::tournament::{live_bracket, live_story};
 use crate::runs::tournament::{TournamentConfig, open_results};
 use crate::stats::rating::bradley_terry::{self, Counts, Strengths};

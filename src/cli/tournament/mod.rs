@@ -25,8 +25,8 @@ use std::path::Path;
 
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
-use crate::cli::{Exit, Failure};
 use crate::game::{Catalog, Chain};
 #[cfg(feature = "fuzzing")]
 use crate::runs::tournament::TournamentConfig;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::cli::watch::WatchServer;
 use crate::runner::LiveSchedule;
 use crate::runs::tournament::{Tournament, TournamentConfig};

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::Args as ClapArgs;
 
 use crate::cli::bots::with_bots;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{Listening, MatchLine, OutOfRace};
 use crate::cli::luck::LuckOptions;
 use crate::cli::options::random_seed;
@@ -19,7 +20,6 @@ use crate::cli::signals::interrupted_giving_up;
 use crate::cli::tournament::{site, spectators, standings};
 use crate::cli::watch::{StageArgs, WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
-use crate::cli::{Exit, Failure};
 use crate::files::StorageWait;
 use crate::game::{Chain, counted, json};
 use crate::report::evidence_lines;

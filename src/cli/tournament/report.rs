@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::site;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::{OutFile, OutputOptions};
 use crate::cli::progress;
+use crate::cli::screen;
 use crate::cli::tournament::unreadable;
-use crate::cli::{Exit, Failure, screen};
 use crate::game::erased::Rules;
 use crate::game::json;
 use crate::game::printable::printable_lines;

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::RulingLine;
 use crate::cli::ruling::{Why, rulings_table};
+use crate::cli::screen;
 use crate::cli::tournament::change::change;
-use crate::cli::{Exit, Failure, screen};
 use crate::game::json;
 use crate::runs::config::KnownGames;
 use crate::runs::tournament::{RequestedChange, open_results};

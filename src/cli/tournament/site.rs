@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::thread;
 
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::progress;
 use crate::cli::screen::stderr_line;
-use crate::cli::{Exit, Failure, progress};
 use crate::game::Catalog;
 use crate::record::PublishedInfo;
 use crate::report::page::PublicUrl;

@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 
 use tokio::signal::unix::SignalKind;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::cli::screen::stderr_line;
 use crate::cli::signals::on_each;
 use crate::cli::tournament::live_standings::LiveStandings;

@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::StandingsLine;
 use crate::cli::output::stdout;
 use crate::cli::screen::Screen;
 use crate::cli::tournament::unreadable;
-use crate::cli::{Exit, Failure};
 use crate::game::json;
 use crate::report::tournament::{StandingsReport, standings_table};
 use crate::runs::config::KnownGames;

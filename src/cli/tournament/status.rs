@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{EntrantStatus, TournamentStatus};
-use crate::cli::{Exit, Failure, screen, workers};
+use crate::cli::{screen, workers};
 use crate::files::{Folder, Journal};
 use crate::game::counted;
 use crate::game::json;

@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::AuditLine;
 use crate::cli::output::TolerantStdout;
+use crate::cli::progress;
 use crate::cli::screen::Screen;
-use crate::cli::{Exit, Failure, progress};
 use crate::game::json;
 use crate::report::tournament::standings_table;
 use crate::runs::config::KnownGames;

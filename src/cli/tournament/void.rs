@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::cli::find_game::known_games;
 use crate::game::{Catalog, Chain};
 use crate::runs::tournament::LockedTournament;

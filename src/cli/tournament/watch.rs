@@ -11,12 +11,12 @@ use clap::Args as ClapArgs;
 use tokio::signal::unix::SignalKind;
 use tokio::time::Instant;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::screen::stderr_line;
 use crate::cli::signals::on_each;
 use crate::cli::tournament::live_standings::LiveStandings;
 use crate::cli::tournament::spectators::{SeatedBots, entrants_of_bots, was_cut_off};
 use crate::cli::watch::announce;
-use crate::cli::{Exit, Failure};
 use crate::files::{read_regular, unsealed};
 use crate::game::chance::Seed;
 use crate::runner::Unsealed;

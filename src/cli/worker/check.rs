@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
 use crate::cli::bots::{block_on, launch};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{ClockCheck, MachineVerdict, SandboxVerdict, SpaceCheck, WorkerCheck};
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
-use crate::cli::{Exit, Failure};
 use crate::game::Chain;
 use crate::game::json;
 use crate::workers::archive::{Cache, MOST_BYTES};

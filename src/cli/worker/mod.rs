@@ -9,7 +9,7 @@ mod void;
 
 use clap::{Args as ClapArgs, Subcommand};
 
-use crate::cli::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure};
 use crate::game::Catalog;
 
 /// Play sets for a coordinator (`referee tournament run --workers-listen`) on another machine

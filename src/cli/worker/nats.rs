@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::Failure;
+use crate::cli::exit::Failure;
 use crate::files::read_regular;
 use crate::workers::machine::Machine;
 use crate::workers::nats::{Broker, CarrierTimes, NatsWorker, TrustedKeys};

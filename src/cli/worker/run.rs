@@ -9,12 +9,13 @@ use clap::Args as ClapArgs;
 
 use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use crate::cli::bots::{block_on, launch, with_bots};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::WorkerLine;
 use crate::cli::output::TolerantStdout;
+use crate::cli::screen;
 use crate::cli::signals::interrupted;
 #[cfg(feature = "nats")]
 use crate::cli::worker::nats;
-use crate::cli::{Exit, Failure, screen};
 use crate::files::read_secret;
 use crate::game::{Catalog, Chain, counted, json};
 use crate::runs::config::read_tokens;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use crate::cli::{Exit, Failure, screen};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::screen;
 use crate::store::{Leases, StoreError};
 use crate::workers::machine::{MachineState, RequestedState};
 

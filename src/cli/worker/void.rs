@@ -6,9 +6,10 @@ use clap::Args as ClapArgs;
 use serde::Serialize;
 
 use super::state::WorkerOfRun;
+use crate::cli::exit::{Exit, Failure};
 #[cfg(feature = "http")]
 use crate::cli::user::user;
-use crate::cli::{Exit, Failure, screen, tournament};
+use crate::cli::{screen, tournament};
 #[cfg(feature = "http")]
 use crate::files::{Folder, Journal};
 use crate::game::{Catalog, counted, json};

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 use serde_json::Value;
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::options::key_value;
 use crate::cli::output::stdout;
-use crate::cli::{Exit, Failure};
 use crate::runs::workshop::{SOCKET, ToolCall, ToolReply, ask};
 
 /// For agents in a workshop: call a tool, such as play

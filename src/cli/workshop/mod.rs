@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args as ClapArgs, Subcommand};
 
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
-use crate::cli::{Exit, Failure};
 use crate::game::{Catalog, counted, json};
 use crate::report::{interval, table};
 use crate::runs::config::KnownGames;

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::Args as ClapArgs;
 
 use crate::cli::bots::with_bots;
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::Progress;
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::{interrupted, is_interrupted};
 use crate::cli::workshop::{directory, ratings, short};
-use crate::cli::{Exit, Failure};
 use crate::game::{counted, json};
 use crate::runs::config::KnownGames;
 use crate::runs::workshop::{
