@@ -131,12 +131,12 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         true => {
             let sandbox = args.sandbox.strict()?;
             let submission = Submission::open(Path::new(command))?;
-            match submission.build(place.path(), &place.path().join("bot"), &sandbox)? {
-                Ok(built) => built.command,
-                Err(log) => {
-                    stderr_line(log);
+            match submission.build(place.path(), &place.path().join("bot"), &sandbox) {
+                Err(refused) if refused.exit == Exit::No => {
+                    stderr_line(refused);
                     return Ok(Exit::No);
                 }
+                built => built?.command,
             }
         }
         false => {

@@ -191,9 +191,11 @@ impl Grader {
                 }
                 fs::create_dir(&directory).map_err(Failure::cannot_run)?;
                 let bot = directory.join(GRADED_BOT);
-                let built = match submission.build(&directory, &bot, &self.sandbox)? {
-                    Ok(built) => built,
-                    Err(log) => return Ok(Some(GradeLine::refused(name, log))),
+                let built = match submission.build(&directory, &bot, &self.sandbox) {
+                    Err(failure) if failure.exit == Exit::No => {
+                        return Ok(Some(GradeLine::refused(name, failure.to_string())));
+                    }
+                    built => built?,
                 };
                 if let Err(defect) = built.command.check() {
                     return Ok(Some(GradeLine::refused(name, Chain(&defect).to_string())));

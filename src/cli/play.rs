@@ -184,7 +184,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut printer = MatchPrinter::new(matches, args.json, rules.meta());
     let watch = args.watch.open(rules.meta(), catalog, PublishedInfo::After)?;
     if let Some(server) = &watch {
-        announce(&server.url(), args.json)?;
+        announce(server, args.json)?;
         play.runner.live = Some(server.feed());
     }
     let PlayResult { summary, over_budget, stopped } =

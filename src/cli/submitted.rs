@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::anyhow;
+
 use crate::bot::Command;
 use crate::bot::sandbox::Sandbox;
 use crate::cli::bots::{block_on, launch};
@@ -65,13 +67,14 @@ impl Submission {
         Ok(Submission { id: packed.archive.id, archive, limits })
     }
 
-    /// Unpacks the archive in a directory and builds the bot there, in `bot`. If that fails, returns the log.
+    /// Unpacks the archive in a directory and builds the bot there, in `bot`. A submission that is refused fails with
+    /// [`Exit::No`] and the log.
     pub(super) fn build(
         &self,
         place: &Path,
         bot: &Path,
         bot_sandbox: &Sandbox,
-    ) -> Result<Result<BuiltSubmission, String>, Failure> {
+    ) -> Result<BuiltSubmission, Failure> {
         let mut limits = self.limits.build.clone();
         limits.read.clone_from(&bot_sandbox.limits().read);
         let build_sandbox = bot_sandbox.with(limits).map_err(Failure::usage)?;
@@ -101,18 +104,16 @@ impl Submission {
         })?;
         let file = match built {
             Ok(Some(file)) => file,
-            Ok(None) => {
-                return Err(Failure { exit: Exit::Interrupted, error: anyhow::anyhow!("interrupted") });
-            }
+            Ok(None) => return Err(Failure { exit: Exit::Interrupted, error: anyhow!("interrupted") }),
             Err(error @ (TrialError::Machine(_) | TrialError::NotStarted(_))) => {
                 return Err(Failure::cannot_run(error));
             }
             Err(refused) => {
                 log.line(Chain(&refused));
-                return Ok(Err(log.text().trim_end().to_owned()));
+                return Err(Failure { exit: Exit::No, error: anyhow!("{}", log.text().trim_end()) });
             }
         };
         let command = file.command_in(bot, bot_sandbox).map_err(Failure::usage)?;
-        Ok(Ok(BuiltSubmission { file, command }))
+        Ok(BuiltSubmission { file, command })
     }
 }

@@ -1,6 +1,11 @@
 //! `--watch`: the server for spectators.
 
 use std::io::Write;
+#[cfg(feature = "http")]
+use std::sync::mpsc::channel;
+
+#[cfg(feature = "http")]
+use tokio::signal::unix::SignalKind;
 
 use crate::cli::exit::Failure;
 #[cfg(feature = "http")]
@@ -8,6 +13,8 @@ use crate::cli::json::OperatorAt;
 use crate::cli::json::Watching;
 use crate::cli::output::stdout;
 use crate::cli::screen::stderr_line;
+#[cfg(feature = "http")]
+use crate::cli::signals::on_each;
 use crate::game::json;
 
 #[cfg(feature = "http")]
@@ -152,23 +159,37 @@ pub(super) use {
     with_http::{StageArgs, WatchArgs},
 };
 
-/// Prints the URL of the page on which the operator reveals matches.
-#[cfg(feature = "http")]
-pub(super) fn announce_operator(url: &str, is_json: bool) -> Result<(), Failure> {
-    if is_json {
-        writeln!(stdout(), "{}", json::text(&OperatorAt { url }))?;
-    } else {
-        stderr_line(format_args!("reveal matches at {url}; whoever has this URL can"));
-    }
-    Ok(())
-}
-
-/// Prints the URL.
-pub(super) fn announce(url: &str, is_json: bool) -> Result<(), Failure> {
+/// Prints the URL, and that of the page on which the operator reveals matches, if there is one.
+pub(super) fn announce(server: &WatchServer, is_json: bool) -> Result<(), Failure> {
+    let url = &*server.url();
     if is_json {
         writeln!(stdout(), "{}", json::text(&Watching { url }))?;
     } else {
         stderr_line(format_args!("watch at {url}"));
     }
+    #[cfg(feature = "http")]
+    if let Some(path) = server.stage().and_then(|stage| stage.operator_path()) {
+        let url = &format!("{url}{path}");
+        if is_json {
+            writeln!(stdout(), "{}", json::text(&OperatorAt { url }))?;
+        } else {
+            stderr_line(format_args!("reveal matches at {url}; whoever has this URL can"));
+        }
+    }
     Ok(())
+}
+
+/// Waits for a signal, if matches are shown later than they are played.
+#[cfg(feature = "http")]
+pub(super) fn stay_on_stage(server: &WatchServer) {
+    if server.stage().is_none() {
+        return;
+    }
+    let (sender, stopped) = channel();
+    on_each([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()], move |_| {
+        // Only the first one counts.
+        let _ = sender.send(());
+    });
+    stderr_line("the tournament has ended; the pages stay until Ctrl-C");
+    let _ = stopped.recv();
 }

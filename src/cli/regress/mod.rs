@@ -378,7 +378,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let record_folder = records.as_ref().map(|records| records.folder().to_owned());
     let watch = args.watch.open(rules.meta(), catalog, PublishedInfo::After)?;
     if let Some(server) = &watch {
-        announce(&server.url(), args.json)?;
+        announce(server, args.json)?;
     }
     // What workers need to get in, and archives, for this run alone.
     let folder =

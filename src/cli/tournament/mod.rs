@@ -3,14 +3,10 @@
 mod change;
 mod check;
 mod export;
-#[cfg(feature = "http")]
-mod live_standings;
 mod play;
 mod report;
 mod ruling;
 mod site;
-#[cfg_attr(not(feature = "http"), path = "no_spectators.rs")]
-mod spectators;
 mod standings;
 mod status;
 mod verify;

@@ -17,7 +17,9 @@ use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, RunProgress};
 use crate::cli::screen::{Screen, stderr_line};
 use crate::cli::signals::interrupted_giving_up;
-use crate::cli::tournament::{site, spectators, standings};
+use crate::cli::tournament::{site, standings};
+#[cfg(feature = "http")]
+use crate::cli::watch::stay_on_stage;
 use crate::cli::watch::{StageArgs, WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::files::StorageWait;
@@ -27,6 +29,8 @@ use crate::report::page::PublicUrl;
 use crate::results::FirstFaults;
 use crate::runner::{EndedMatch, LiveSchedule, NoShow, PlanScheduler, RunEvent};
 use crate::runs::config::{Dollars, KnownGames};
+#[cfg(feature = "http")]
+use crate::runs::tournament::show_standings;
 use crate::runs::tournament::{KeptSite, Tournament, TournamentConfig, TournamentEnd, TournamentEvent};
 use crate::runs::workers::OpenedWorkers;
 use crate::stats::Entrant;
@@ -142,9 +146,9 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
     let meta = tournament.prepared.rules.meta();
     let watch = options.watch.open_stage(&options.stage, meta, games.catalog(), info)?;
     if let Some(server) = &watch {
-        spectators::show(&tournament, server)?;
-        announce(&server.url(), options.json)?;
-        spectators::announce_stage(server, options.json)?;
+        #[cfg(feature = "http")]
+        tournament.show(server)?;
+        announce(server, options.json)?;
     }
     let keep = |site: &PathBuf| -> Result<KeptSite, Failure> {
         let writer = site::open(site, options.site_url.as_ref(), info)?;
@@ -167,6 +171,7 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
         names: tournament.prepared.entrants.iter().map(|bot| bot.name.clone()).collect(),
         game: tournament.prepared.rules.meta().id,
         is_json: options.json,
+        #[cfg(feature = "http")]
         watch: watch.as_ref(),
         activity,
         progress: None,
@@ -186,10 +191,13 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
         };
         printer.finish(&end, options.strict, luck)
     });
-    if let (Some(server), Ok(exit)) = (watch, &end) {
-        if *exit != Exit::Interrupted {
-            spectators::stay_on_stage(&server);
-        }
+    #[cfg(feature = "http")]
+    if let (Some(server), Ok(exit)) = (&watch, &end)
+        && *exit != Exit::Interrupted
+    {
+        stay_on_stage(server);
+    }
+    if let (Some(server), Ok(_)) = (watch, &end) {
         server.close();
         if !options.json {
             let path = path.display();
@@ -214,6 +222,7 @@ struct TournamentPrinter<'a> {
     /// The id of the game.
     game: &'static str,
     is_json: bool,
+    #[cfg(feature = "http")]
     watch: Option<&'a WatchServer>,
     activity: Option<Activity>,
     progress: Option<Progress>,
@@ -242,11 +251,12 @@ impl TournamentPrinter<'_> {
         let (shown, names, activity) = (scheduler.live_schedule(), config.names(), self.activity.clone());
         let progress = move || run_progress(&shown.look(), &names, activity.as_ref());
         self.progress = Some(Progress::of_changing(progress));
+        #[cfg(feature = "http")]
         if let Some(server) = self.watch {
             // The run never waits for standings that spectators want.
-            let shown = spectators::show_standings(self.path, config, scheduler.live_schedule(), server);
-            if let Err(failure) = shown {
-                self.line(format!("error: --watch: {failure}"));
+            let shown = show_standings(self.path, config, scheduler.live_schedule(), server);
+            if let Err(error) = shown {
+                self.line(format!("error: --watch: {}", Chain(&error)));
             }
         }
     }

@@ -4,16 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use referee_report::tournament::{live_bracket, live_story};
+use referee_stats::rating::bradley_terry::{self, Counts, Strengths};
+use referee_stats::schedule::{Due, Schedule};
+use referee_stats::standings::TableRow;
+use referee_store::{Results, RulingRow};
+use referee_web::{DisplayNames, NextMatch, StandingsRow, StandingsView};
 use tokio::time::Instant;
 
-use crate::cli::exit::Failure;
-use crate::report::tournament::{live_bracket, live_story};
-use crate::runs::tournament::{TournamentConfig, open_results};
-use crate::stats::rating::bradley_terry::{self, Counts, Strengths};
-use crate::stats::schedule::{Due, Schedule};
-use crate::stats::standings::TableRow;
-use crate::store::{Results, RulingRow};
-use crate::web::{DisplayNames, NextMatch, StandingsRow, StandingsView};
+use crate::tournament::{TournamentConfig, TournamentError, open_results};
 
 /// The number of matches of which spectators may be told in advance; those in progress are among them.
 const NEXT: usize = 100;
@@ -42,19 +41,22 @@ struct FittedStrengths {
 }
 
 impl LiveStandings {
-    /// Those of the tournament in this directory.
-    pub(super) fn open(folder: &Path, config: &TournamentConfig) -> Result<LiveStandings, Failure> {
-        let results = open_results(folder)?;
-        let name = results.about().map_err(Failure::cannot_run)?.name;
+    /// Opens the database of the tournament in this directory.
+    pub(super) fn open(
+        directory: &Path,
+        config: &TournamentConfig,
+    ) -> Result<LiveStandings, TournamentError> {
+        let results = open_results(directory)?;
+        let name = results.about()?.name;
         let entrants = config.names();
         let shown = entrants.iter().zip(&config.entrants);
         let shown = shown.filter_map(|(name, entrant)| Some((name.clone(), entrant.display_name.clone()?)));
         let display_names = Arc::new(shown.collect());
-        let rulings = Arc::new(results.rulings().map_err(Failure::cannot_run)?);
+        let rulings = Arc::new(results.rulings()?);
         Ok(LiveStandings { name, entrants, display_names, rulings, results, fitted: None })
     }
 
-    /// What is shown of the tournament at this point.
+    /// Returns the page's data for this state of the schedule.
     pub(super) fn view(&mut self, schedule: &Schedule) -> StandingsView {
         self.fit(schedule);
         let LiveStandings { name, entrants, display_names, rulings, fitted, .. } = self;
