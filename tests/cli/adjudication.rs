@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::common::league::{League, drain, receive_matches};
 use crate::common::{Folder, SEED, referee, the};
 use crate::records::{changed, line_of, resealed};
 
@@ -120,6 +121,41 @@ fn a_tournament_and_a_regression_adjudicate() {
     let regress = ["regress", "chess", "--new", &bot, "--base", &bot, "--opening-plies", "0"];
     let ended = referee([&regress[..], &["--fixed", "1", "--max-moves", "3", "--json"]].concat()).done();
     assert!(ended.all("match").iter().all(|line| line["reason"] == "max_moves"), "{}", ended.stdout);
+}
+
+#[test]
+fn a_ladder_adjudicates_and_its_finals_do() {
+    let folder = Folder::new();
+    let (loser, winner) = (knights(&folder, "loser", "-600"), knights(&folder, "winner", "600"));
+    let rules = "resign = \"score=600,moves=2\"\ndraw = \"score=10,moves=8,after=40\"\nmax_moves = 30\n";
+    let toml = format!(
+        "[sandbox]\nmode = \"basic\"\n[[ladders]]\nname = \"knights\"\ngame = \"chess\"\noptions = {{ repetitions = 0 }}\n\
+         rest = \"0s\"\nhello_limit = \"60s\"\n{rules}\
+         [[programs]]\nname = \"loser\"\ncommand = \"{loser}\"\n[[programs]]\nname = \"winner\"\ncommand = \"{winner}\"\n"
+    );
+    let league = League { file: folder.write("league.toml", toml), folder };
+    let mut server = league.serve();
+    for played in receive_matches(&mut server, 4) {
+        assert_eq!([&played["ended_by"], &played["reason"]], ["adjudication", "resign"], "{played}");
+    }
+    drain(server);
+    assert!(league.verify() >= 4);
+    let standings = league.standings(&[])["standings"].clone();
+    assert_eq!(
+        [&standings[0]["player"], &standings[1]["wins"]],
+        [&json!("winner"), &json!(0)],
+        "{standings}"
+    );
+
+    let finals = league.folder.text("finals");
+    let ended = league.run(&["finals", "--top", "2", "--dir", &finals, "--json"]).done();
+    assert!(ended.all("match").iter().all(|played| played["reason"] == "resign"), "{}", ended.stdout);
+    let written = league.folder.read("finals/tournament.toml");
+    assert!(rules.lines().all(|rule| written.contains(rule)), "{written}");
+
+    let three = league.folder.read("league.toml").replace("game = \"chess\"", "game = \"keezen\"\nseats = 6");
+    let three = league.folder.write("three.toml", three.replace("options = { repetitions = 0 }\n", ""));
+    referee(["league", "check", "--league", &three]).with_code(2).says(&["adjudication needs two sides"]);
 }
 
 #[test]

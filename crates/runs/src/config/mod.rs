@@ -1,5 +1,6 @@
 //! What the files of tournaments and of leagues have in common with each other and with options: one type for each thing.
 
+mod adjudication;
 mod clock;
 mod cost;
 pub mod defaults;
@@ -14,6 +15,7 @@ mod setting;
 mod suggestion;
 mod tls;
 
+pub use adjudication::adjudication;
 pub use clock::{ClockError, ClockLimits, Milliseconds, ReadyLimits, TimeError};
 pub use cost::{Dollars, NoDollars};
 pub use game::{GameError, KnownGames};

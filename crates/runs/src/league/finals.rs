@@ -19,8 +19,19 @@ use crate::config::WithSuggestion;
 use crate::tournament::{TournamentConfig, relative_path};
 
 /// The keys of a ladder that a tournament has, too.
-const RULES: [&str; 8] =
-    ["seats", "options", "opening_plies", "clock", "margin", "on_fault", "hello_limit", "ready_limit"];
+const RULES: [&str; 11] = [
+    "seats",
+    "options",
+    "opening_plies",
+    "clock",
+    "margin",
+    "on_fault",
+    "resign",
+    "draw",
+    "max_moves",
+    "hello_limit",
+    "ready_limit",
+];
 /// The same for how bots connect.
 const LISTENING: [&str; 2] = ["connections", "reconnect"];
 /// The file names in the directory of finals.

@@ -147,6 +147,9 @@ pub enum LadderConfigError {
     /// The game does not allow this fault policy.
     #[error(transparent)]
     OnFault(Misconfigured),
+    /// Its matches cannot be adjudicated.
+    #[error(transparent)]
+    Adjudication(Misconfigured),
     /// There are no such openings.
     #[error(transparent)]
     Openings(#[from] OpeningsError),

@@ -1,6 +1,7 @@
 //! A ladder in the file of a league.
 
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use referee_engine::runner::{Openings, deal_leaks_information};
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::{Catalog, Seating};
-use referee_match::check_policy;
+use referee_match::{DrawRule, ResignRule, check_policy};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use referee_report::page::PublicUrl;
@@ -20,7 +21,8 @@ use serde_json::{Map, Value};
 
 use super::{LadderConfigError, LeagueConfigError, public_url};
 use crate::config::{
-    ClockLimits, KnownGames, Milliseconds, OpeningSource, PemFiles, ReadyLimits, Setting, defaults, pem_files,
+    ClockLimits, KnownGames, Milliseconds, OpeningSource, PemFiles, ReadyLimits, Setting, adjudication,
+    defaults, pem_files,
 };
 use crate::league::LadderLimits;
 use referee_league::LadderSeats;
@@ -47,6 +49,9 @@ pub struct LadderConfig {
     margin: Setting<Milliseconds>,
     #[serde(default)]
     on_fault: OnFault,
+    resign: Option<Setting<ResignRule>>,
+    draw: Option<Setting<DrawRule>>,
+    max_moves: Option<NonZeroU32>,
     #[serde(default = "defaults::hello_limit")]
     hello_limit: Setting<Milliseconds>,
     #[serde(default = "defaults::ready_limit")]
@@ -216,6 +221,9 @@ impl LadderConfig {
 
     fn prepare_game(&self, game: LadderGame, folder: &Path) -> Result<PreparedLadder, LadderConfigError> {
         let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
+        let adjudication = adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves);
+        adjudication.check(game.rules.meta(), game.seating).map_err(LadderConfigError::Adjudication)?;
+        let terms = Terms { adjudication, ..terms };
         for (key, value, most) in [
             ("jobs", self.jobs, 10_000),
             ("connections", self.connections, 100_000),

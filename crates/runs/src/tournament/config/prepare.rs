@@ -1,6 +1,5 @@
 //! Validates a tournament file, and converts it to what plays the tournament.
 
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,8 +21,8 @@ use referee_stats::grade::{GradeScale, GradeTerms};
 use referee_stats::schedule::{ByePoints, Format, Participation, Plan, RankBy};
 
 use crate::config::{
-    CertificateFile, KnownGames, ListenSettings, OpeningBook, OpeningOrder, OpeningSource, RunNotice, listen,
-    pem_files,
+    CertificateFile, KnownGames, ListenSettings, OpeningBook, OpeningOrder, OpeningSource, RunNotice,
+    adjudication, listen, pem_files,
 };
 use crate::play::check_fresh;
 use crate::tournament::config::{
@@ -232,11 +231,7 @@ impl TournamentConfig {
     }
 
     fn adjudication(&self) -> Adjudication {
-        Adjudication {
-            resign: self.resign.as_deref().copied(),
-            draw: self.draw.as_deref().copied(),
-            max_moves: self.max_moves.map(NonZeroU32::get),
-        }
+        adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves)
     }
 
     /// Whether each set draws its opening.
