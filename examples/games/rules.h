@@ -206,9 +206,8 @@ static const char *next(const char *value) {
     return *at == ',' ? after_space(at + 1) : NULL;
 }
 
-/* A field of an object. */
-static const char *find(const char *object, const char *name) {
-    const char *at = after_space(object + 1);
+/* A field of an object, of those from here on. */
+static const char *find_from(const char *at, const char *name) {
     while (*at == '"') {
         const char *byte = at + 1, *expected = name;
         while (*expected && *byte == *expected) byte++, expected++;
@@ -223,9 +222,21 @@ static const char *find(const char *object, const char *name) {
     return NULL;
 }
 
+/* A field of an object. */
+static const char *find(const char *object, const char *name) {
+    return find_from(after_space(object + 1), name);
+}
+
 /* A field that exists. */
 static const char *field(const char *object, const char *name) {
     const char *value = find(object, name);
+    if (!value) fail(name);
+    return value;
+}
+
+/* A field that exists after this end of another one: long values are not read again. */
+static const char *field_after(const char *value_end, const char *name) {
+    const char *value = *value_end == ',' ? find_from(after_space(value_end + 1), name) : NULL;
     if (!value) fail(name);
     return value;
 }
@@ -263,4 +274,26 @@ static void copy_text(const char *value, char *to, size_t size) {
 static bool is_text(const char *value, const char *text) {
     for (value++; *text && *value == *text; value++) text++;
     return !*text && *value == '"';
+}
+
+/* Keys of positions: 60 bits, 5 in each of twelve characters from `0` on. A state has one for each position so far. */
+
+enum { KEY = 12 };
+
+static void put_key(uint64_t key) {
+    for (int part = 0; part < KEY; part++) put_char((char)('0' + (key >> 5 * part & 31)));
+}
+
+/* The 40 bits of eight characters, which are read as one number: the first one is its lowest byte. */
+static uint64_t key_part(const char *text) {
+    uint64_t bits;
+    memcpy(&bits, text, sizeof bits);
+    bits -= 0x3030303030303030;
+    bits = (bits & 0x001f001f001f001f) | (bits >> 3 & 0x03e003e003e003e0);
+    bits = (bits & 0x000003ff000003ff) | (bits >> 6 & 0x000ffc00000ffc00);
+    return (bits & 0xfffff) | (bits >> 12 & 0xfffff00000);
+}
+
+static uint64_t read_key(const char *text) {
+    return key_part(text) | key_part(text + 4) << 20;
 }

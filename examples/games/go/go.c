@@ -9,8 +9,6 @@ enum {
     POINTS = ROW * (MOST_SIZE + 2) + 1,
     MOST_MOVES = 2000,
     PASS = 0,
-    /* Characters of the key of a position, 5 bits each. */
-    KEY = 12,
     TABLE = 4096,
 };
 
@@ -79,10 +77,9 @@ static void put_vertex(int at) {
 
 static int read_vertex(const char *value) {
     if (is_text(value, "pass")) return PASS;
-    int column = 0;
-    while (COLUMNS[column] && COLUMNS[column] != value[1]) column++;
+    int column = value[1] - 'A' - (value[1] > 'I');
     long row = whole(value + 2) - 1;
-    if (column >= size || row < 0 || row >= size) fail("a move is beyond the board");
+    if (column < 0 || column >= size || row < 0 || row >= size) fail("a move is beyond the board");
     return point(column, (int)row);
 }
 
@@ -305,14 +302,15 @@ static void put_state(void) {
     put("\",\"keys\":\"");
     put_kept(&keys_text);
     for (int at = keys_text.count; at < positions; at++) {
-        for (int part = 0; part < KEY; part++) put_char((char)('0' + (keys[at] >> 5 * part & 31)));
+        put_key(keys[at]);
     }
     put("\",\"moves\":[");
     put_moves();
     put("]}");
 }
 
-static void read_state(const char *state) {
+/* Reads a state, which is as `put_state` wrote it, and returns its end. */
+static const char *read_state(const char *state) {
     size = number(state, "size");
     komi = number(state, "komi");
     handicap = number(state, "handicap");
@@ -325,16 +323,16 @@ static void read_state(const char *state) {
             board[point(column, row)] = (unsigned char)colour;
         }
     }
-    const char *key = field(state, "keys") + 1, *list = field(state, "moves");
-    const char *first_key = key;
-    for (; *key != '"'; key += KEY) {
-        keys[positions] = 0;
-        for (int part = 0; part < KEY; part++) keys[positions] |= (uint64_t)(key[part] - '0') << 5 * part;
-        positions++;
-    }
+    const char *key = field(state, "keys") + 1, *first_key = key;
+    for (; *key != '"'; key += KEY) keys[positions++] = read_key(key);
     keep(&keys_text, first_key, key, positions);
-    for (const char *move = first(list); move; move = next(move)) moves[count++] = (short)read_vertex(move);
-    keep(&moves_text, list + 1, after_value(list) - 1, count);
+    const char *list = field_after(key + 1, "moves"), *stop = list + 1;
+    for (const char *move = first(list); move; move = *stop == ',' ? stop + 1 : NULL) {
+        moves[count++] = (short)read_vertex(move);
+        stop = after_value(move);
+    }
+    keep(&moves_text, list + 1, stop, count);
+    return stop + 2;
 }
 
 /* Answers. */
@@ -628,9 +626,9 @@ static void answer(const char *request) {
         put_position();
         return;
     }
-    read_state(field(request, "state"));
+    const char *state_end = read_state(field(request, "state"));
     if (is_text(type, "play")) {
-        if (!play(read_vertex(field(first(field(request, "moves")), "move")))) fail("a move is not legal");
+        if (!play(read_vertex(field(first(field_after(state_end, "moves")), "move")))) fail("a move is not legal");
         put_position();
     } else {
         put("{\"view\":");

@@ -10,8 +10,6 @@ enum {
     MOST_PLIES = 2000,
     MOST_LEGAL = 1024,
     MOST_SFEN = 160,
-    /* Characters of the key of a position, 5 bits each; then comes whether the side to move is in check. */
-    KEY = 12,
 };
 
 enum { EMPTY, PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, ROOK, KING, PROMOTED = 8, TYPE = 15, BLACK = 16, WHITE = 32, RIM = 64 };
@@ -487,9 +485,10 @@ static void put_state(void) {
     put("{\"sfen\":\"");
     put_sfen();
     put("\",\"start\":\"%s\",\"declaration\":%s,\"limit\":%d,\"keys\":\"", start_sfen, has_declaration ? "true" : "false", most_plies);
+    /* After each key comes whether the side to move is in check. */
     put_kept(&keys_text);
     for (int at = keys_text.count; at <= count; at++) {
-        for (int part = 0; part < KEY; part++) put_char((char)('0' + (keys[at] >> 5 * part & 31)));
+        put_key(keys[at]);
         put_char(checks[at] ? '1' : '0');
     }
     put("\",\"moves\":[");
@@ -497,7 +496,8 @@ static void put_state(void) {
     put("]}");
 }
 
-static void read_state(const char *state) {
+/* Reads a state, which is as `put_state` wrote it, and returns its end. */
+static const char *read_state(const char *state) {
     char sfen[MOST_SFEN];
     copy_text(field(state, "start"), start_sfen, sizeof start_sfen);
     read_sfen(start_sfen);
@@ -508,25 +508,25 @@ static void read_state(const char *state) {
     first_to_move = seat_of_start;
     has_declaration = *field(state, "declaration") == 't';
     most_plies = number(state, "limit");
-    const char *key = field(state, "keys") + 1, *list = field(state, "moves");
-    const char *first_key = key;
+    const char *key = field(state, "keys") + 1, *first_key = key;
     int positions = 0;
     for (; *key != '"'; key += KEY + 1) {
-        keys[positions] = 0;
-        for (int part = 0; part < KEY; part++) keys[positions] |= (uint64_t)(key[part] - '0') << 5 * part;
+        keys[positions] = read_key(key);
         checks[positions++] = key[KEY] == '1';
     }
     keep(&keys_text, first_key, key, positions);
-    const char *stop = list + 1;
-    for (const char *made = first(list); made; made = next(made)) {
+    const char *list = field_after(key + 1, "moves"), *stop = list + 1, *made_end = stop;
+    for (const char *made = first(list); made; made = *made_end == ',' ? made_end + 1 : NULL) {
+        made_end = after_value(made);
         if (is_text(made, "win")) {
             is_declared = true;
             continue;
         }
         plies[count++] = read_move(made);
-        stop = after_value(made);
+        stop = made_end;
     }
     keep(&moves_text, list + 1, stop, count);
+    return made_end + 2;
 }
 
 /* Answers. */
@@ -790,9 +790,9 @@ static void answer(const char *request) {
             put("{\"bad_view\":\"moves: expected legal ones, after which the match goes on\"}");
         } else put_position();
     } else {
-        read_state(field(request, "state"));
+        const char *state_end = read_state(field(request, "state"));
         if (is_text(type, "play")) {
-            const char *made = field(first(field(request, "moves")), "move");
+            const char *made = field(first(field_after(state_end, "moves")), "move");
             if (is_text(made, "win")) is_declared = true;
             else play(read_move(made));
             put_position();
