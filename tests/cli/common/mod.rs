@@ -371,10 +371,11 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Writes a bot and returns its command line. The script uses `testbot.py`.
+    /// Writes a bot and returns its command line. The script uses `testbot.py`, and no installed packages (`-S`), which it would
+    /// take longer to look for than to play a match.
     pub(crate) fn bot(&self, name: &str, script: &str) -> String {
         let path = self.write(&format!("{name}.py"), format!("from testbot import *\n\n{script}\n"));
-        format!("python3 '{path}'")
+        format!("python3 -S '{path}'")
     }
 
     /// A bot that plays the first legal move.

@@ -37,7 +37,7 @@ const GENERATOR: &str = "<meta name=\"generator\" content=\"referee\">";
 
 /// Whether a page has been written by this program.
 pub fn is_own(page: &[u8]) -> bool {
-    page.windows(GENERATOR.len()).any(|part| part == GENERATOR.as_bytes())
+    memchr::memmem::find(page, GENERATOR.as_bytes()).is_some()
 }
 
 /// The head of every page: how it fits a screen, its icon, its title, and what other sites show of it. `picture` is
