@@ -71,7 +71,7 @@ try {
   await isAccessible(start);
   await start.click("#ended a");
   await start.waitForSelector("#board g g");
-  assert.match(await start.textContent("#facts"), /^Ended\d{4}-\d\d-\d\d \d\d:\d\d UTC.*Clock.*Duration.*Rated/);
+  assert.match(await start.textContent("#facts"), /^Began\d{4}-\d\d-\d\d \d\d:\d\d UTCEnded\d{4}-\d\d-\d\d \d\d:\d\d UTC.*Clock.*Duration.*Rated/);
   assert.equal(await start.textContent("#get a"), "Download the record");
   await fits(start);
   await isAccessible(start);
@@ -81,10 +81,12 @@ try {
 
   await start.close();
   const page = await visit("", { viewport: { width: 390, height: 844 }, colorScheme: "dark" });
-  for (const path of ["", "join", `players/${player}`]) {
+  for (const path of ["", "standings", "matches", "join", `players/${player}`]) {
     await page.goto(new URL(path, address).href);
-    await page.waitForFunction(() => document.querySelector("#standings tbody tr, #bot:not(:empty), #plot .line"));
+    await page.waitForFunction(() => document.querySelector("#standings tbody tr, #ended li a, #bot:not(:empty), #plot .line"));
     await fits(page);
+    // The others are looked at above.
+    if (["standings", "matches"].includes(path)) await isAccessible(page);
     await picture(page, `phone-${path.replace("/", "-") || "ladder"}`);
   }
   await page.goto(new URL("players/nobody", address).href);

@@ -224,6 +224,7 @@ const checks = {
     await page.click("#begin");
     await page.waitForSelector("#match:not([hidden])");
     await hasTurn(page);
+    assert.equal(await page.locator("main p:text('This match is not rated')").count(), 1);
     await isAccessible(page);
     await finish(page);
     assert.match(await page.textContent("#result"), /visitor/);

@@ -102,7 +102,7 @@ const checks = {
     assert.equal(at, last, "it follows the match");
     const labels = await page.locator("#board text").allTextContents();
     assert.deepEqual(labels.filter((label) => /^seat \d/.test(label)), [], "labels are names");
-    assert.match(await page.textContent("#facts"), /^Clock/);
+    assert.match(await page.textContent("#facts"), /^Began\d{4}-\d\d-\d\d \d\d:\d\d UTCClock/, "the date before its end");
     assert.ok(await page.isHidden("#get"), "there is no record yet");
     await picture(page, "live");
     await page.click("#first");
@@ -132,7 +132,7 @@ const checks = {
   async hostile() {
     const names = Array.from({ length: 1000 }, (_, n) => HOSTILE[n % HOSTILE.length].replaceAll("NNN", n));
     const match = (name, n) => ({
-      id: name, number: n + 1, seats: [{ name, display_name: name, team: 0 }, { name, team: 1 }], board: "replay", moves: 1, faults: null,
+      id: name, began_at: name, number: n + 1, not_rated: name, rated: false, seats: [{ name, display_name: name, team: 0 }, { name, team: 1 }], board: "replay", moves: 1, faults: null,
       ruling: { id: 1, outcome: name, at: name, reason: name },
       result: { ranks: null, scores: null, ended_by: "fault", reason: name, text: name },
     });

@@ -161,6 +161,42 @@ fn return_matches_and_challenges_are_announced() {
 }
 
 #[test]
+fn a_match_in_progress_says_when_it_began_and_whether_it_is_rated() {
+    let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
+    let go = league.folder.text("go");
+    let wait = format!(
+        "import os, time\n\ndef late(turn):\n    while not os.path.exists({go:?} + turn['match'][:1]):\n        \
+         time.sleep(0.02)\n    first(turn)\n\nplay(turn=late)"
+    );
+    ["bot-one", "bot-two"].iter().for_each(|name| drop(league.folder.bot(name, &wait)));
+    // It is the first match.
+    league.run(&["challenge", "one", "two"]).done();
+    let earliest = referee::store::utc(std::time::SystemTime::now());
+    let mut server = league.serve();
+    let site = Site::of(&mut server);
+    let asked = |id: &str| site.ask("GET", &format!("/api/v1/matches/{id}"), "");
+    let check = |id: &str, rated: bool, not_rated: Value, said: &str| {
+        wait_until("it begins", || asked(id).status == 200);
+        let running = asked(id).json();
+        assert_eq!((&running["result"], &running["rated"]), (&Value::Null, &json!(rated)), "{running}");
+        assert_eq!(running["not_rated"], not_rated, "{running}");
+        browser::run("facts.mjs", &[&site.url(&format!("/matches/{id}")), said]);
+        league.folder.write(&format!("go{}", &id[..1]), "");
+        wait_until("it ends", || asked(id).json()["ended_at"].is_string());
+        let ended = asked(id).json();
+        let [began, over] =
+            [&ended["began_at"], &ended["ended_at"]].map(|at| at.as_str().expect("a time").to_owned());
+        assert!(earliest <= began && began <= over, "{ended}");
+        for fact in ["began_at", "rated", "not_rated"] {
+            assert_eq!(ended[fact], running[fact], "{fact} after its end");
+        }
+    };
+    check("c1", false, json!("a challenge"), "no: a challenge");
+    check("m2", true, Value::Null, "yes");
+    drain(server);
+}
+
+#[test]
 fn the_last_change_of_the_lead_outlasts_a_restart() {
     let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let mut server = league.serve();

@@ -295,8 +295,9 @@ struct OneMatch {
 
 async fn one_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
     let Some(entry) = hub.entry(&id) else { return unknown(&id) };
-    let facts = match hub.ladder().map(Arc::clone).filter(|_| entry.result.is_some()) {
+    let facts = match hub.ladder().map(Arc::clone) {
         None => MatchFacts::default(),
+        Some(_) if entry.result.is_none() => MatchFacts::of_running(&id),
         Some(ladder) => match tokio::task::spawn_blocking(move || ladder.facts(&id)).await {
             Ok(Ok(facts)) => facts,
             Ok(Err(error)) => {

@@ -149,6 +149,9 @@ pub(super) struct ResultEntry {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct MatchEntry {
     pub(super) id: String,
+    /// When it was opened, in UTC, if the server knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) began_at: Option<String>,
     /// The number of the match among those that have ended, from 1; `None` while it is in progress, and for a match of an
     /// earlier run of a ladder.
     pub(super) number: Option<u64>,
@@ -463,6 +466,7 @@ pub(super) fn ended(
     let teams = finished.seating.all().iter().map(|seat| finished.seating.side(seat) as u8);
     let mut entry = MatchEntry {
         id: finished.id.clone(),
+        began_at: None,
         number,
         seats: finished.seats.iter().zip(teams).map(|(name, team)| seat_entry(name, team, about)).collect(),
         board: BoardAccess::Replay,

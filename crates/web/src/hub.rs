@@ -7,6 +7,7 @@ mod results;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
 use std::{io, mem};
 
 use axum::body::Bytes;
@@ -43,7 +44,7 @@ use referee_match::record::{Difference, PublishedInfo, public};
 use referee_match::{Faults, InfoTotals};
 use referee_results::FinishedMatch;
 use referee_stats::SideResult;
-use referee_store::StoreError;
+use referee_store::{StoreError, utc};
 
 pub(super) use overview::publish;
 
@@ -69,10 +70,11 @@ impl LiveEntry {
     }
 
     fn entry(&self, about: &NamesAndRulings) -> MatchEntry {
-        let LiveHeader { id, seats, visibility, .. } = &*self.header;
+        let LiveHeader { id, seats, began_at, visibility, .. } = &*self.header;
         let board = self.board.as_ref().map(|board| board.lock().unwrap_or_else(PoisonError::into_inner));
         MatchEntry {
             id: id.clone(),
+            began_at: Some(utc(*began_at)),
             number: None,
             seats: seat_entries(seats, about),
             board: match visibility {
@@ -298,7 +300,7 @@ impl Hub {
     fn show_again(&self, ladder: &LadderPages) -> Result<(), StoreError> {
         self.forget_matches();
         ladder.for_each_of_season(|finished, is_listed| match is_listed {
-            true => self.add_earlier(finished, None),
+            true => self.add_earlier(finished, None, None),
             false => self.count_earlier(&finished),
         })?;
         let unseen = {
@@ -484,7 +486,8 @@ impl Hub {
         let deal = end.fixture.deal.take();
         let withheld = Withheld { reported: reported_in(&end.finished), figures: Some(figures) };
         let file = end.finished.record.take();
-        let entry = entries::ended(&end.finished, Some(state.count), self.game, &state.about);
+        let mut entry = entries::ended(&end.finished, Some(state.count), self.game, &state.about);
+        entry.began_at = running.as_ref().map(|running| utc(running.header.began_at));
         let result = entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default();
         // Until the deal is complete, there is no file yet.
         let record = match (&file, end.record.is_empty()) {
@@ -556,7 +559,12 @@ impl Hub {
     }
 
     /// Lists a match that was played before the server started.
-    pub(super) fn add_earlier(&self, mut finished: FinishedMatch, unsealed: Option<Unsealed>) {
+    pub(super) fn add_earlier(
+        &self,
+        mut finished: FinishedMatch,
+        began_at: Option<SystemTime>,
+        unsealed: Option<Unsealed>,
+    ) {
         self.has_changed.store(true, Ordering::Relaxed);
         let mut state = self.state();
         state.count += 1;
@@ -566,7 +574,8 @@ impl Hub {
         }
         let withheld = Withheld { reported: reported_in(&finished), figures: None };
         let file = finished.record.take();
-        let entry = entries::ended(&finished, Some(state.count), self.game, &state.about);
+        let mut entry = entries::ended(&finished, Some(state.count), self.game, &state.about);
+        entry.began_at = began_at.map(utc);
         let is_held = deal_leaks_information(self.game);
         let (record, open_deal) = match unsealed {
             None => (file.map_or(RecordLocation::Nowhere, RecordLocation::File), None),

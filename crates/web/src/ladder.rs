@@ -19,11 +19,14 @@ use crate::entries::{DisplayNames, ShownRuling};
 use crate::hub::Hub;
 use crate::owners::SignUpMode;
 use referee_game::Chain;
-use referee_league::{FinalsLink, PlannedEvent, RatingPoint, RulesVersion, Standing};
+use referee_league::{FinalsLink, LeagueMatch, PlannedEvent, RatingPoint, RulesVersion, Standing};
 use referee_match::InfoTotals;
 use referee_report::ReportedTable;
 use referee_stats::Wdl;
-use referee_store::StoreError;
+use referee_store::{MatchKind, StoreError, parse_match_id};
+
+/// Why the challenges of a ladder that does not rate them do not count.
+const CHALLENGE: &str = "a challenge";
 
 /// A ladder and how a bot joins it.
 #[derive(Serialize)]
@@ -175,9 +178,12 @@ pub(super) struct PlayedMatch {
 /// What a ladder stores of a match besides its result.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct MatchFacts {
-    /// Whether it counts for ratings.
+    /// Whether it counts for ratings, as far as that is known before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rated: Option<bool>,
+    /// Why it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) not_rated: Option<&'static str>,
     /// The match with exchanged seats on the same deal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) return_match: Option<String>,
@@ -187,6 +193,32 @@ pub(super) struct MatchFacts {
     /// In UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ended_at: Option<String>,
+}
+
+impl MatchFacts {
+    /// Those of a match in progress: its id says whether it is to count for ratings.
+    pub(super) fn of_running(id: &str) -> MatchFacts {
+        let kind = parse_match_id(id).map(|(_, kind)| kind);
+        let not_rated = kind.filter(|kind| !kind.is_rated()).map(|_| CHALLENGE);
+        MatchFacts { rated: kind.map(MatchKind::is_rated), not_rated, ..MatchFacts::default() }
+    }
+
+    /// Those of a match that has ended.
+    pub(super) fn of_ended(row: LeagueMatch, return_match: Option<String>) -> MatchFacts {
+        let not_rated = match (row.kind.is_rated(), row.is_void) {
+            _ if row.counts() => None,
+            (false, _) => Some(CHALLENGE),
+            (true, true) => Some("taken back"),
+            (true, false) => Some("a bot did not start"),
+        };
+        MatchFacts {
+            rated: Some(row.counts()),
+            not_rated,
+            return_match,
+            duration_ms: Some(row.duration_us / 1000),
+            ended_at: Some(row.ended_at),
+        }
+    }
 }
 
 /// The name of a player in a path.

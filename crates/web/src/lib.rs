@@ -50,7 +50,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use std::{fmt, io};
 
 use tokio::runtime::Runtime;
@@ -233,10 +233,15 @@ impl WatchServer {
         self.hub.count_earlier(earlier);
     }
 
-    /// Lists a match that was played before, with its record if another match of its deal is still to be played. Matches are
+    /// Lists a match that was played before, with its beginning if that is known, and its record if another match of its deal is still to be played. Matches are
     /// listed in the order in which they are added.
-    pub fn add_earlier(&self, earlier: FinishedMatch, unsealed: Option<Unsealed>) {
-        self.hub.add_earlier(earlier, unsealed);
+    pub fn add_earlier(
+        &self,
+        earlier: FinishedMatch,
+        began_at: Option<SystemTime>,
+        unsealed: Option<Unsealed>,
+    ) {
+        self.hub.add_earlier(earlier, began_at, unsealed);
     }
 
     /// Drops all matches that have ended from the lists, and the results that were counted for them.

@@ -379,14 +379,18 @@ async fn guard(person: Arc<Person>, request: Request, next: Next) -> Response {
 /// The page. `root`: the path from it to a start page.
 pub(super) fn page(person: &Person, root: &'static str) -> Response {
     static PAGES: LazyLock<[Page; 2]> = LazyLock::new(|| {
-        let body = format!(
-            "<h1 id=\"title\"></h1>\n<p id=\"result\" class=\"lede\"></p>\n<p id=\"state\" class=\"row\"></p>\n\
+        let body = |note| {
+            format!(
+                "<h1 id=\"title\"></h1>\n<p id=\"result\" class=\"lede\"></p>\n<p id=\"state\" class=\"row\"></p>\n{note}\
              <div id=\"match\" class=\"person\" hidden>\n{BODY}</div>\n{}\
              <section><details><summary>Rules of the game</summary>\n<div class=\"prose\">{RULES}</div></details></section>\n",
-            include_str!("assets/person.html")
-        );
-        [TOP, OF_VISIT]
-            .map(|root| Page::about(None, root, &body, &[SCRIPT, include_str!("assets/person.js")]))
+                include_str!("assets/person.html")
+            )
+        };
+        let unrated = "<p class=\"note\">This match is not rated, and nothing of it is kept.</p>\n";
+        [(TOP, ""), (OF_VISIT, unrated)].map(|(root, note)| {
+            Page::about(None, root, &body(note), &[SCRIPT, include_str!("assets/person.js")])
+        })
     });
     let title = format!("Play {}", person.game.title);
     let description = "A match against bots.".to_owned();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::{EndedBy, FaultCode};
@@ -34,6 +35,7 @@ fn header(rules: &dyn Rules, seating: Seating) -> Arc<LiveHeader> {
         game: rules.meta(),
         seats,
         clock: None,
+        began_at: SystemTime::UNIX_EPOCH,
         visibility: Visibility::Live,
     })
 }

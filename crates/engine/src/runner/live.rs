@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use referee_game::erased::{Rules, Table};
 use referee_game::{Meta, Viewer};
@@ -34,6 +35,8 @@ pub struct LiveHeader {
     pub seats: Vec<(String, u8)>,
     /// The clock of seats without their own clock.
     pub clock: Option<Clock>,
+    /// When it was opened.
+    pub began_at: SystemTime,
     /// What spectators see of it.
     pub visibility: Visibility,
 }
@@ -222,6 +225,7 @@ impl LiveFeed {
             game: play.table().meta(),
             seats: header.seats.iter().map(|seat| (seat.name.clone(), seat.team)).collect(),
             clock: header.clock,
+            began_at: began_at(play),
             visibility,
         });
         if visibility == Visibility::Live {
@@ -233,6 +237,14 @@ impl LiveFeed {
         opened.show(play, &[], Vec::new());
         opened
     }
+}
+
+/// When a match was opened: one that goes on after a restart has taken some time before.
+#[expect(clippy::disallowed_methods, reason = "the beginning is dated, but no result depends on it")]
+fn began_at(play: &Match) -> SystemTime {
+    let took = Duration::from_micros(play.now().0.saturating_add(play.paused()));
+    let now = SystemTime::now();
+    now.checked_sub(took).unwrap_or(now)
 }
 
 /// A match in progress that has spectators.

@@ -33,13 +33,14 @@
   /** Shows the facts about the match, as far as they are known. */
   function showFacts(more) {
     known = { ...known, ...more };
-    const { ended_at: at, clock, duration_ms: duration, rated, return_match: other, board, moves, result } = known;
+    const { began_at: began, ended_at: ended, clock, duration_ms: duration, rated, not_rated: whyNot, return_match: other, board, moves, result } = known;
     const facts = [
-      ["Ended", at && `${at.slice(0, 16).replace("T", " ")} UTC`],
+      ["Began", began && minute(began)],
+      ["Ended", ended && minute(ended)],
       ["Clock", clock],
       ["Duration", duration !== undefined && inWords(duration)],
       ["Moves", result && String(moves ?? "")],
-      ["Rated", rated !== undefined && (rated ? "yes" : "no")],
+      ["Rated", rated !== undefined && (rated ? "yes" : `no: ${whyNot}`)],
       ["Return match", other && link(encodeURIComponent(other), other)],
     ].filter(([, value]) => value);
     $("about").hidden = !facts.length;
@@ -55,6 +56,9 @@
     if (board !== "replay" || $("get").firstChild) return;
     $("get").append(link(`${path}/record`, "Download the record", { download: `${id}.jsonl` }), " and verify it: ", element("code", {}, `referee verify ${id}.jsonl`));
   }
+
+  /** A moment, to the minute. */
+  const minute = (at) => `${at.slice(0, 16).replace("T", " ")} UTC`;
 
   /** A time in words. */
   function inWords(ms) {

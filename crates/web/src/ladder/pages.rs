@@ -307,13 +307,9 @@ impl LadderPages {
         let Some(row) = league.find_match(&self.name, number)?.filter(|row| row.id() == match_id) else {
             return Ok(MatchFacts::default());
         };
-        Ok(MatchFacts {
-            rated: Some(row.counts()),
-            // It may have ended since the standings were hidden.
-            return_match: league.return_match(&self.name, &row)?.filter(|_| !is_hidden),
-            duration_ms: Some(row.duration_us / 1000),
-            ended_at: Some(row.ended_at),
-        })
+        // It may have ended since the standings were hidden.
+        let return_match = league.return_match(&self.name, &row)?.filter(|_| !is_hidden);
+        Ok(MatchFacts::of_ended(row, return_match))
     }
 
     /// Lets the ladder take up what was changed in the database, and tells when that is in force. `None` while it is not played.

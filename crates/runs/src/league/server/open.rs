@@ -206,7 +206,7 @@ fn count_earlier(
             let is_listed = last.saturating_sub(row.number) as usize <= WatchServer::MOST_LISTED;
             let earlier = pages.finished(row);
             match is_listed {
-                true => server.add_earlier(earlier, None),
+                true => server.add_earlier(earlier, None, None),
                 false => server.count_earlier(&earlier),
             }
         }

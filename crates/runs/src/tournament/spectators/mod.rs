@@ -36,7 +36,8 @@ impl Tournament {
             let at = unsealed.iter().position(|other| other.match_id == id);
             let unsealed = at.map(|at| unsealed.swap_remove(at));
             if !was_cut_off(&row) {
-                server.add_earlier(shown.earlier(row, record), unsealed);
+                let began_at = row.began_at;
+                server.add_earlier(shown.earlier(row, record), began_at, unsealed);
             }
             Ok(())
         })?;

@@ -100,7 +100,8 @@ impl FollowedTournament {
                 if let (Some(path), Some(Unsealed { deal, .. })) = (&record, &aside) {
                     unsealed.push((path.clone(), deal.clone()));
                 }
-                server.add_earlier(shown.earlier(row, record), aside);
+                let began_at = row.began_at;
+                server.add_earlier(shown.earlier(row, record), began_at, aside);
             }
             Ok(())
         })?;
