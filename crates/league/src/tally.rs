@@ -376,7 +376,7 @@ impl LadderTally {
     }
 
     /// The standings by this fit, which may be older; the best first. Provisional ratings come after the others,
-    /// because a few lucky matches do not make a leader, then anchors, then earlier versions of bots, then those of bots that
+    /// because a few lucky matches do not make a leader, then players without a rated match, then anchors, then earlier versions of bots, then those of bots that
     /// were disqualified from the start.
     pub fn standings(
         &self,
@@ -414,8 +414,8 @@ impl LadderTally {
         // The newest version of a bot is the last one that has come.
         let mut rows: Vec<LadderRow> = self.players.iter().enumerate().rev().map(row).collect();
         let group = |row: &LadderRow| {
-            let Standing { is_newest, is_anchor, is_provisional, .. } = row.standing;
-            (row.is_annulled, !is_newest, is_anchor, is_provisional)
+            let Standing { is_newest, is_anchor, is_provisional, matches, .. } = row.standing;
+            (row.is_annulled, !is_newest, is_anchor, is_provisional, matches == 0)
         };
         rows.sort_by(|one, other| {
             let by_rating = other.standing.rating.value.total_cmp(&one.standing.rating.value);
@@ -611,6 +611,29 @@ mod tests {
         let last: Vec<(&str, Option<usize>)> =
             rows[4..].iter().map(|row| (&*row.player, row.standing.place)).collect();
         assert_eq!(last, [("newcomer", Some(5)), ("random", None)]);
+    }
+
+    #[test]
+    fn players_without_a_match_have_the_last_places() {
+        let mut book = LadderTally::new(seats(2, 2, true), BTreeMap::new());
+        for name in ["idle", "newcomer"] {
+            book.player(name).unwrap();
+        }
+        for number in 1..=40 {
+            let ranks = if number % 4 == 0 { [2, 1] } else { [1, 2] };
+            book.add(&played(number, ["alice", "bob"], Some(ranks), true)).unwrap();
+        }
+        (41..=43).for_each(|number| drop(book.add(&played(number, ["alice", "cleo"], Some([1, 2]), true))));
+        // A challenge tells nothing of its strength.
+        book.add(&played(44, ["idle", "cleo"], Some([1, 2]), false)).unwrap();
+        let fit = book.rating_inputs().fit();
+        let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
+        let places: Vec<(&str, Option<usize>)> =
+            rows.iter().map(|row| (&*row.player, row.standing.place)).collect();
+        let names = ["alice", "bob", "cleo", "idle", "newcomer"];
+        assert_eq!(places, names.into_iter().zip((1..).map(Some)).collect::<Vec<_>>());
+        let cleo = rows[2].standing.rating.value;
+        assert!(cleo < rows[3].standing.rating.value, "it is rated below the level of the field: {cleo}");
     }
 
     #[test]

@@ -219,8 +219,6 @@ impl RunState {
     /// Takes over the standings, and computes the story.
     fn take_standings(&mut self, mut view: StandingsView, game: &str, is_ladder: bool) {
         self.compared = view.clone();
-        // Anchors, and those without a match, come last.
-        view.rows.sort_by_key(|row| (row.place.is_none(), row.place.is_some() && row.matches == 0));
         for row in &mut view.rows {
             row.display_name = self.about.display_name(&row.name);
             let recent = self.recent.get(&row.name).into_iter().flatten().copied();
