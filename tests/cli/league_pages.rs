@@ -155,8 +155,22 @@ fn several_ladders_have_pages_and_ratings_of_their_own() {
         .map(|name| format!("[[programs]]\nname = {name:?}\ncommand = {bot:?}\nladders = [\"other\"]\n"));
     let head = format!("watch = \"127.0.0.1:0\"\n{second}{}", programs.concat());
     let league = League::calm(&head, &[("one", "ladders = [\"short\"]"), ("two", "ladders = [\"short\"]")]);
+    let text = league.folder.read("league.toml");
+    league.folder.write("league.toml", format!("[owners]\nlisten = \"127.0.0.1:0\"\n{text}"));
     let mut server = league.serve();
+    let owners = server.receive_type("owners")["url"].as_str().expect("a URL").to_owned();
     let sites = [Site::of(&mut server), Site::of(&mut server)];
+    // Links have the ports that the servers were given.
+    let port = |url: &str| url.trim_end_matches('/').rsplit(':').next().expect("a port").to_owned();
+    for (site, other) in [(&sites[0], &sites[1]), (&sites[1], &sites[0])] {
+        let (ladder, page) = (site.get("/api/v1/ladder").json(), site.get("/standings").body);
+        for (link, url) in
+            [(&ladder["others"][0]["port"], &other.url("/")), (&ladder["owners"]["port"], &owners)]
+        {
+            assert_eq!(link.to_string(), port(url));
+            assert!(page.contains(&format!("href=\"http://localhost:{link}/")), "{page}");
+        }
+    }
     for (site, name, other, players) in
         [(&sites[0], "short", "other", ["one", "two"]), (&sites[1], "other", "short", ["three", "four"])]
     {

@@ -157,14 +157,12 @@ impl VisitorRoom {
         let (person, token) = Person::new(game, seat, client.clone()).map_err(failed)?;
         let (feed, events) = live_feed(Viewer::Seat(seat), false);
         let (stop, interrupt) = oneshot::channel();
-        let (room, play, of_visit) = (self.clone(), self.play.clone(), person.token);
+        let (room, play, visit) = (self.clone(), self.play.clone(), person.token);
         let order = VisitorMatch { bot, seat, client, feed, interrupt };
         let work = move || {
+            let _place = Place { room, visit };
             lower_priority(LOWER);
             play(order);
-            if let Some(visit) = room.visits().get_mut(&of_visit) {
-                visit.is_over = true;
-            }
         };
         let thread = thread::Builder::new().name("visitor".to_owned()).spawn(work).map_err(failed)?;
         person.begin(events);
@@ -202,6 +200,20 @@ impl VisitorRoom {
             if thread.join().is_err() {
                 tracing::error!("the match of a visitor panicked");
             }
+        }
+    }
+}
+
+/// The place of a match, which is free once this is dropped: also if the match panics.
+struct Place {
+    room: Arc<VisitorRoom>,
+    visit: TokenHash,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(visit) = self.room.visits().get_mut(&self.visit) {
+            visit.is_over = true;
         }
     }
 }
@@ -295,4 +307,25 @@ pub(super) async fn events(State(hub): HubState, Path(token): Path<String>) -> R
 
 pub(super) async fn answer(State(hub): HubState, Path(token): Path<String>, body: Bytes) -> Response {
     of_visit(&hub, &token, |person| person::answer(&person, &body))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_match_that_panics_gives_its_place_back() {
+        let room = Arc::new(VisitorRoom::new(1, 1, |_| true, |_| panic!("a defect")));
+        let game = referee_games::catalog().find("checkers").unwrap().meta();
+        let begin = || room.begin(game, "one".to_owned(), Seat(0), IpAddr::from([127, 0, 0, 1]));
+        begin().unwrap();
+        let again = async {
+            while begin().is_err() {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(Duration::from_secs(60), again).await.expect("the place is free again");
+    }
 }

@@ -90,7 +90,8 @@ pub struct LadderPages {
     /// The number of refused logins of bots.
     pub refusals: Arc<AtomicU64>,
     pub has_tls: bool,
-    pub others: Vec<OtherLadder>,
+    /// The other ladders of the league that have pages, once these are there.
+    pub others: OnceLock<Vec<OtherLadder>>,
     pub ladder: PublishedLadder,
     /// The directory of its records.
     pub records: PathBuf,
@@ -150,6 +151,20 @@ impl LadderPages {
         };
         let owners = about.owners.map_or_else(|| current.owners.clone(), link);
         *current = AboutLeague { owners, ..about };
+    }
+
+    /// Notes where the other pages of the league are: those of its ladders, and the port of those for owners. Only the first call has
+    /// an effect.
+    pub fn set_neighbours(&self, others: Vec<OtherLadder>, owners: Option<u16>) {
+        self.others.get_or_init(|| others);
+        let mut about = self.about.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(link), Some(port)) = (&mut about.owners, owners) {
+            link.port = port;
+        }
+    }
+
+    fn others(&self) -> &[OtherLadder] {
+        self.others.get().map_or(&[], Vec::as_slice)
     }
 
     /// A match of an earlier run of the server.
@@ -295,7 +310,7 @@ impl LadderPages {
             hidden_since: snapshot.in_force.hidden_since.clone(),
             events: self.events(Some(&self.name)),
             finals: snapshot.finals.clone(),
-            others: self.others.clone(),
+            others: self.others().to_vec(),
         }
     }
 
@@ -511,7 +526,7 @@ impl LadderPages {
         bar.has_visitors = self.visitors.is_some();
         let beside =
             |url: Option<&String>, port| url.cloned().or_else(|| seen.map(|seen| beside(seen, port)));
-        let others = self.others.iter();
+        let others = self.others().iter();
         bar.others = others
             .filter_map(|other| Some((other.name.clone(), beside(other.url.as_ref(), other.port)?)))
             .collect();
@@ -522,7 +537,7 @@ impl LadderPages {
 
     /// The name of the league, if it has other ladders with pages: the bar has their names.
     pub(crate) fn league_of_several(&self) -> Option<String> {
-        self.about().name.filter(|_| !self.others.is_empty())
+        self.about().name.filter(|_| !self.others().is_empty())
     }
 
     /// Whether a season has ended.

@@ -260,6 +260,11 @@ impl OwnersServer {
         &self.url
     }
 
+    /// The port of the pages.
+    pub fn port(&self) -> u16 {
+        self.owners.options().address.port()
+    }
+
     /// Changes how owners are served.
     pub fn reload(&self) -> OwnersReload {
         OwnersReload(self.owners.clone())

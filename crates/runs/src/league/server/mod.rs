@@ -21,7 +21,7 @@ use referee_bots::Launch;
 use referee_files::Folder;
 use referee_league::{League, LeagueMatch};
 use referee_store::now;
-use referee_web::{OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
+use referee_web::{OtherLadder, OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
 use tokio::sync::oneshot;
 
 pub use error::{LadderFailure, LeagueError, LeagueNotice};
@@ -138,6 +138,7 @@ impl LeagueServer {
         let terms = submissions.as_ref().map(|opened| opened.terms.clone());
         let (intake, queue) = submissions.map(|opened| (opened.intake, opened.queue)).unzip();
         let owners = open_owners(config, &ladders, &folder, intake)?;
+        link_pages(&ladders, owners.as_ref());
         Ok(LeagueServer {
             folder,
             file,
@@ -229,6 +230,18 @@ impl LeagueServer {
             owners.close();
         }
         result
+    }
+}
+
+/// Tells the pages of each ladder where those of the others and those of owners are.
+fn link_pages(ladders: &[OpenedLadder], owners: Option<&OwnersServer>) {
+    let link = |OpenedLadder { config, watch, .. }: &OpenedLadder| {
+        let (name, url) = (config.name.clone(), config.watch_url.as_ref().map(ToString::to_string));
+        Some(OtherLadder { name, port: watch.as_ref()?.port(), url })
+    };
+    for own in ladders {
+        let others = ladders.iter().filter(|other| other.config.name != own.config.name);
+        own.pages.set_neighbours(others.filter_map(link).collect(), owners.map(OwnersServer::port));
     }
 }
 

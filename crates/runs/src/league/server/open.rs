@@ -11,7 +11,7 @@ use referee_game::Viewer;
 use referee_game::chance::Seed;
 use referee_league::{LadderRulings, LadderSeason, League, NotCounted};
 use referee_store::{Leases, StoreError, now, utc};
-use referee_web::{LadderPages, OtherLadder, WatchOptions, WatchServer};
+use referee_web::{LadderPages, WatchOptions, WatchServer};
 use referee_workers::JobBots;
 
 use super::visitors::{self, StartedPrograms};
@@ -225,11 +225,6 @@ fn pages(
     own: &Folder,
     folder: &Folder,
 ) -> Result<LadderPages, StoreError> {
-    let others = whole.ladders.iter().filter(|other| other.name != config.name);
-    let other = |other: &LadderConfig| {
-        let (name, url) = (other.name.clone(), other.watch_url.as_ref().map(ToString::to_string));
-        Some(OtherLadder { name, port: other.watch?.port(), url })
-    };
     let league = League::open(folder)?;
     let rules_changed = league.rules_versions(&config.name)?.pop().filter(|last| !last.changed.is_empty());
     Ok(LadderPages {
@@ -241,7 +236,7 @@ fn pages(
         take_up: OnceLock::new(),
         refusals: Arc::default(),
         has_tls: prepared.listen.as_ref().is_some_and(|listen| listen.certificate.is_some()),
-        others: others.filter_map(other).collect(),
+        others: OnceLock::new(),
         ladder: ladder.shown.clone(),
         records: own.path().join("records"),
         visitors: None,
