@@ -17,12 +17,14 @@ try {
   await page.click("#sign-in-form button");
   await page.waitForSelector("#bots b:text-is('crab')");
   await page.waitForSelector("#bots li:has(b:text-is('crab')) .tag:text-is('never played')");
-  await page.waitForSelector("#ladders b:text-is('short')");
+  await page.waitForSelector("#queues b:text-is('short')");
+  assert.deepEqual(await page.locator("#ladders a").allTextContents(), ["other", "short"], "the bar leads to both ladders");
+  assert.match(await page.textContent("#events li"), /^Deadline: .* \(short\), in \d+ d \d+ h 2099-12-03 20:00 UTC$/);
   await fits(page);
   await isAccessible(page);
   await hasKeyboard(page);
-  await page.click("#ladders button:has-text('Pause')");
-  await page.waitForSelector("#ladders .tag:text-is('paused')");
+  await page.click("#queues li:has(b:text-is('short')) button:has-text('Pause')");
+  await page.waitForSelector("#queues .tag:text-is('paused')");
   await page.click("#owners li:has(b:has-text('ada')) button:has-text('Ban')");
   await page.waitForSelector("#owners .tag:text-is('banned')");
   await page.fill("#announce-heading", "Finals on Friday");

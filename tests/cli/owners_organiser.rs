@@ -159,11 +159,12 @@ fn members_of_a_team_have_tokens_of_their_own_and_an_owner_who_is_banned_comes_b
 
 #[test]
 fn an_organiser_sees_and_decides_in_a_browser_what_the_command_does() {
-    let tables = "[signup]\nmode = \"open\"\napprove = true\n[pages]\nannouncements = \"news\"";
+    let tables = "[signup]\nmode = \"open\"\napprove = true\n[pages]\nannouncements = \"news\"\n\
+                  [[events]]\nat = \"2099-12-03T20:00:00Z\"\nwhat = \"freeze\"\nladder = \"short\"";
     let league = league(
-        "listen = \"127.0.0.1:0\"\nwatch = \"127.0.0.1:0\"",
+        "listen = \"127.0.0.1:0\"\nwatch = \"127.0.0.1:0\"\n[[ladders]]\nname = \"other\"\ngame = \"checkers\"\nwatch = \"127.0.0.1:0\"",
         tables,
-        &[("one", ""), ("two", ""), ("three", "")],
+        &["one", "two", "three"].map(|name| (name, "ladders = [\"short\"]")),
     );
     let (mut server, owners) = served(&league);
     let site = Site::of(&mut server);
@@ -182,6 +183,8 @@ fn an_organiser_sees_and_decides_in_a_browser_what_the_command_does() {
         let found = facts[list].as_array().expect("a list").iter().find(|one| one[key] == name).cloned();
         found.unwrap_or_else(|| panic!("{name} is not in {facts}"))[value].clone()
     };
+    let freeze = json!({ "at": "2099-12-03T20:00:00Z", "what": "freeze", "ladder": "short" });
+    assert_eq!(facts()["events"], json!([freeze]));
     assert_eq!(of("owners", "id", "ada", "state"), "waiting");
     assert_eq!(decide(json!({ "act": "approve_owner", "owner": "ada" })).status, 204);
     assert_eq!(owners.call("POST", "owner/bots", &ada, &json!({ "name": "crab" })).status, 201);

@@ -23,6 +23,8 @@ const STANDINGS: &str = include_str!("assets/standings.html");
 const MATCHES: &str = include_str!("assets/matches.html");
 const LIVE: &str = include_str!("assets/live.html");
 pub(super) const COMMON_SCRIPT: &str = include_str!("assets/common.js");
+/// Shared by the pages of those who sign in.
+pub(super) const SIGNED_SCRIPT: &str = include_str!("assets/signed.js");
 const RUN_SCRIPT: &str = include_str!("assets/run.js");
 const PLAYER: &str = include_str!("assets/player.html");
 const PLAYER_SCRIPT: &str = include_str!("assets/player.js");
@@ -33,7 +35,7 @@ const MATCH_SCRIPT: &str = include_str!("assets/match.js");
 
 /// The path to the start page from a page beside it, and from one in a folder.
 pub(super) const TOP: &str = "./";
-const BELOW: &str = "../";
+pub(super) const BELOW: &str = "../";
 
 /// What stands in the text of a page where something is filled in.
 pub(super) const BAR: &str = "<!--bar-->";
@@ -133,7 +135,7 @@ impl Page {
     }
 
     /// A page of a run with the bar of links to the others; `here` is the path of this one, if the bar has it.
-    async fn of_run(
+    pub(super) async fn of_run(
         &self,
         hub: &Hub,
         SeenUrl(seen): &SeenUrl,
@@ -302,10 +304,11 @@ pub(super) async fn play(
     PAGE.of_run(&hub, &seen, Some(nav::PLAY.0), true, &shown, &text).await
 }
 
-/// A page of this heading whose text is filled in.
-fn text_page() -> &'static Page {
-    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, TEXT, &[]));
-    &PAGE
+/// A page whose text is filled in, with this path to the start page: [`TOP`] or [`BELOW`].
+pub(super) fn text_page(root: &'static str) -> &'static Page {
+    static BY_ROOT: LazyLock<[Page; 2]> =
+        LazyLock::new(|| [TOP, BELOW].map(|root| Page::new(root, TEXT, &[])));
+    &BY_ROOT[usize::from(root == BELOW)]
 }
 
 /// All announcements of a league.
@@ -317,7 +320,7 @@ pub(super) async fn announcements(State(hub): HubState, Extension(seen): Extensi
     let (title, description) =
         (format!("Announcements of {}", hub.name()), "What the organiser says.".to_owned());
     let shown = PageCard { title, description, picture: None };
-    text_page().of_run(&hub, &seen, Some(nav::ANNOUNCEMENTS.0), is_there, &shown, &text).await
+    text_page(TOP).of_run(&hub, &seen, Some(nav::ANNOUNCEMENTS.0), is_there, &shown, &text).await
 }
 
 /// The rules of a league.
@@ -332,36 +335,7 @@ pub(super) async fn rules(State(hub): HubState, Extension(seen): Extension<SeenU
     );
     let (title, description) = (format!("Rules of {}", hub.name()), "What holds in this league.".to_owned());
     let shown = PageCard { title, description, picture: None };
-    text_page().of_run(&hub, &seen, Some(nav::RULES.0), notices.rules.is_some(), &shown, &text).await
-}
-
-/// Like [`text_page`], at a path with one folder.
-fn text_page_below() -> &'static Page {
-    static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(BELOW, TEXT, &[]));
-    &PAGE
-}
-
-/// The list of seasons.
-pub(super) async fn of_seasons(
-    hub: &Hub,
-    seen: &SeenUrl,
-    is_there: bool,
-    title: String,
-    text: &str,
-) -> Response {
-    let shown = PageCard { title, description: "The seasons that have ended.".to_owned(), picture: None };
-    text_page().of_run(hub, seen, Some(nav::SEASONS.0), is_there, &shown, text).await
-}
-
-pub(super) async fn of_season(
-    hub: &Hub,
-    seen: &SeenUrl,
-    is_there: bool,
-    title: String,
-    text: &str,
-) -> Response {
-    let shown = PageCard { title, description: "Final standings and matches.".to_owned(), picture: None };
-    text_page_below().of_run(hub, seen, None, is_there, &shown, text).await
+    text_page(TOP).of_run(&hub, &seen, Some(nav::RULES.0), notices.rules.is_some(), &shown, &text).await
 }
 
 /// A text of the program, Markdown.
@@ -371,7 +345,7 @@ async fn manual(hub: &Hub, seen: &SeenUrl, here: Option<&str>, text: &str) -> Re
     let text = format!("<h1>{}</h1>\n<div class=\"prose\">{}</div>", page::escaped(heading), prose(text, 2));
     let description = "For those who write a bot.".to_owned();
     let shown = PageCard { title: heading.to_owned(), description, picture: None };
-    text_page_below().of_run(hub, seen, here, true, &shown, &text).await
+    text_page(BELOW).of_run(hub, seen, here, true, &shown, &text).await
 }
 
 pub(super) async fn game_rules(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {

@@ -17,7 +17,8 @@ use crate::api::{Bounded, HubState, LIST, MOST_MATCHES, Parameters, refused};
 use crate::host::SeenUrl;
 use crate::hub::Hub;
 use crate::ladder::{LadderPages, PlayedMatch, PlayerName, answered};
-use crate::pages;
+use crate::nav;
+use crate::pages::{BELOW, PageCard, TOP, text_page};
 
 /// A season that has ended.
 #[derive(Serialize)]
@@ -163,8 +164,11 @@ pub(super) async fn list(State(hub): HubState, Extension(seen): Extension<SeenUr
             }
         }
     };
-    let title = format!("Seasons of {}", hub.name());
-    pages::of_seasons(&hub, &seen, !seasons.is_empty(), title, &text.into_string()).await
+    let (title, description) =
+        (format!("Seasons of {}", hub.name()), "The seasons that have ended.".to_owned());
+    let card = PageCard { title, description, picture: None };
+    let here = Some(nav::SEASONS.0);
+    text_page(TOP).of_run(&hub, &seen, here, !seasons.is_empty(), &card, &text.into_string()).await
 }
 
 /// The page of a season.
@@ -187,7 +191,8 @@ pub(super) async fn page(
             (format!("{name} of {}", hub.name()), told(&season, &matches, limit), true)
         }
     };
-    pages::of_season(&hub, &seen, is_there, title, &text.into_string()).await
+    let card = PageCard { title, description: "Final standings and matches.".to_owned(), picture: None };
+    text_page(BELOW).of_run(&hub, &seen, None, is_there, &card, &text.into_string()).await
 }
 
 /// The day of a time.

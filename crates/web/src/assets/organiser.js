@@ -1,61 +1,10 @@
 // The page of organisers: what goes on, and what they decide.
 "use strict";
 {
-  /** How often the page looks for changes, in milliseconds. */
-  const OFTEN = 5000;
   let shown = null;
-  /** What each list shows, as JSON: it is drawn again only if that has changed. */
-  const drawn = new Map();
 
-  async function ask(method, path, body) {
-    const answer = await fetch(`${root}api/v1/${path}`, { method, ...body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } });
-    const text = await answer.text();
-    await released();
-    const json = text && answer.headers.get("Content-Type") === "application/json" ? JSON.parse(text) : text;
-    if (answer.ok) return json;
-    throw Object.assign(new Error(json.error ?? `the server answers with ${answer.status}`), { status: answer.status });
-  }
-
-  function tell(text, isBad = false) {
-    $("told").hidden = !text;
-    $("told").className = isBad ? "notice bad" : "notice";
-    $("told").replaceChildren(...text ? [element("p", {}, text)] : []);
-  }
-
-  /** Does something at the server, says so, and shows what has changed. Returns whether it was done. */
-  async function act(done, method, path, body) {
-    tell("");
-    try {
-      await ask(method, path, body);
-      await look();
-      tell(done);
-      return true;
-    } catch (error) {
-      tell(error.message, true);
-      return false;
-    }
-  }
-
-  const decide = (done, decision) => act(done, "POST", "organiser/acts", decision);
-
-  const onSubmit = (form, work) => $(form).addEventListener("submit", (event) => {
-    event.preventDefault();
-    work();
-  });
-
-  /** Draws a list again if what it shows has changed, and nothing in it is open. */
-  function list(id, values, draw) {
-    const sign = JSON.stringify(values);
-    if (drawn.get(id) === sign || $(id).querySelector("details[open]")) return;
-    drawn.set(id, sign);
-    $(id).replaceChildren(...values.length ? values.map(draw) : [element("li", { class: "muted" }, "None.")]);
-  }
-
-  function button(text, of, work, danger = false) {
-    const made = element("button", { type: "button", ...danger ? { class: "danger" } : {} }, text, element("span", { class: "hide" }, ` ${of}`));
-    made.addEventListener("click", work);
-    return made;
-  }
+  /** Decides something. Returns whether it was done. */
+  const decide = async (done, decision) => await act(done, "POST", "organiser/acts", decision) !== null;
 
   /** A fold with a field that has to be filled in: a reason, or the name of what is removed. */
   function asking(text, of, label, work) {
@@ -77,11 +26,6 @@
   const line = (main, acts, ...more) => element("li", {}, element("div", { class: "row acts" }, element("span", { class: "grow" }, ...main), ...acts), ...more);
   const tag = (text, kind = "") => element("span", { class: `tag ${kind}` }, text);
   const small = (text) => element("p", { class: "small muted" }, text);
-
-  function pagesOf({ watch_port: port, url }) {
-    if (url) return url.endsWith("/") ? url : `${url}/`;
-    return port ? `${location.protocol}//${location.hostname}:${port}/` : null;
-  }
 
   function toMatch(ladder, id) {
     const pages = pagesOf(shown.ladders.find(({ name }) => name === ladder) ?? {});
@@ -133,7 +77,7 @@
 
   function show(facts) {
     shown = facts;
-    const { league, organiser, paused, announces, ladders, bots, notices, owners, submissions, faults, disk, log } = facts;
+    const { league, organiser, paused, announces, events, ladders, bots, notices, owners, submissions, faults, disk, log } = facts;
     $("brand").textContent = league;
     $("title").replaceChildren(`Organise ${league} `, pauseButton(paused, "the league", {}));
     const playing = bots.filter(({ ended }) => !ended), count = (is) => playing.filter(is).length;
@@ -145,20 +89,21 @@
     $("inside").hidden = false;
     $("notices-part").hidden = !notices.length;
     list("notices", notices, ({ text }) => element("li", {}, text));
-    list("ladders", ladders, ladder);
-    list("submissions", submissions, submission);
-    list("faults", faults, ({ ladder: on, id, player, fault, ended_at: at }) => line([element("b", {}, player), ` ${fault} in `, toMatch(on, id), ` on ${on}`], [], small(minute(at))));
-    list("bots", [...playing, ...bots.filter(({ ended }) => ended)], bot);
-    list("owners", owners, owner);
+    list("queues", ladders, ladder, "None.");
+    list("submissions", submissions, submission, "None.");
+    list("faults", faults, ({ ladder: on, id, player, fault, ended_at: at }) => line([element("b", {}, player), ` ${fault} in `, toMatch(on, id), ` on ${on}`], [], small(minute(at))), "None.");
+    list("bots", [...playing, ...bots.filter(({ ended }) => ended)], bot, "None.");
+    list("owners", owners, owner, "None.");
     list("workers", ladders.flatMap(({ name, workers }) => workers.map((worker) => ({ on: name, ...worker }))),
       ({ on, name, state, connected, reason, matches, faults: made, lost }) => line([element("b", {}, name), ` on ${on} `, tag(connected ? state : "not connected", connected && state === "active" ? "good" : "warn")], [],
-        small([counted(matches, "match", "matches"), `${made} with faults`, `${lost} lost`, reason].filter(Boolean).join(", "))));
-    list("log", log, ({ at, user, action }) => line([element("b", {}, user), ` ${action}`], [], small(minute(at))));
+        small([counted(matches, "match", "matches"), `${made} with faults`, `${lost} lost`, reason].filter(Boolean).join(", "))), "None.");
+    list("log", log, ({ at, user, action }) => line([element("b", {}, user), ` ${action}`], [], small(minute(at))), "None.");
     list("rule-ladder", ladders.map(({ name }) => name), (value) => element("option", { value }, value));
     $("announce-part").hidden = !announces;
+    if (isNew("events", events)) announceEvents($("events"), events, () => look().catch(() => {}));
   }
 
-  async function look() {
+  look = async () => {
     try {
       show(await ask("GET", "organiser"));
     } catch (error) {
@@ -168,10 +113,10 @@
       $("outside").hidden = false;
       $("state").textContent = "What goes on in the league, and what you decide.";
     }
-  }
+  };
 
   onSubmit("sign-in-form", async () => {
-    if (await act("", "POST", "organiser/session", { token: $("token").value })) $("token").value = "";
+    if (await act("", "POST", "organiser/session", { token: $("token").value }) !== null) $("token").value = "";
   });
   onSubmit("rule-form", async () => {
     const value = (id) => $(`rule-${id}`).value, decision = value("act");
@@ -183,15 +128,5 @@
   });
   $("sign-out").addEventListener("click", () => act("You have signed out.", "DELETE", "organiser/session"));
 
-  async function follow() {
-    try {
-      await look();
-      hearing(true);
-    } catch (error) {
-      hearing(Boolean(error.status));
-      if (error.status) $("state").textContent = error.message;
-    }
-    setTimeout(follow, OFTEN);
-  }
   follow();
 }

@@ -1,50 +1,10 @@
 // The page of an owner of bots: signing up and in, bots, matches with their logs, challenges, the token.
 "use strict";
 {
-  /** How often the page looks for changes, in milliseconds. */
-  const OFTEN = 5000;
   /** The secret of an invitation, which never leaves the browser but to sign up. */
   const invitation = location.hash.slice(1);
   /** What was last shown. */
   let shown = null;
-  /** What each list shows, as JSON: it is drawn again only if that has changed. */
-  const drawn = new Map();
-
-  /** Sends a request. Throws what the server says is wrong. */
-  async function ask(method, path, body) {
-    const [type, sent] = body instanceof Blob ? ["application/x-tar", body] : ["application/json", JSON.stringify(body)];
-    const answer = await fetch(`${root}api/v1/${path}`, { method, ...body === undefined ? {} : { headers: { "Content-Type": type }, body: sent } });
-    const text = await answer.text();
-    await released();
-    const json = text && answer.headers.get("Content-Type") === "application/json" ? JSON.parse(text) : text;
-    if (answer.ok) return json;
-    throw Object.assign(new Error(json.error ?? `the server answers with ${answer.status}`), { status: answer.status });
-  }
-
-  function tell(text, isBad = false) {
-    $("told").hidden = !text;
-    $("told").className = isBad ? "notice bad" : "notice";
-    $("told").replaceChildren(...text ? [element("p", {}, text)] : []);
-  }
-
-  /** Does something at the server, says so, and shows what has changed. */
-  async function act(done, method, path, body) {
-    tell("");
-    try {
-      const answer = await ask(method, path, body);
-      await look();
-      tell(done);
-      return answer;
-    } catch (error) {
-      tell(error.message, true);
-      return null;
-    }
-  }
-
-  const onSubmit = (form, work) => $(form).addEventListener("submit", (event) => {
-    event.preventDefault();
-    work();
-  });
 
   /** The token that was made last, which only this page knows. */
   let fresh = null;
@@ -58,33 +18,12 @@
     $("new-token-text").textContent = token;
   }
 
-  /** Draws a list again if what it shows has changed. */
-  function list(id, values, draw) {
-    const sign = JSON.stringify(values);
-    // A list is not drawn again while something in it is open.
-    if (drawn.get(id) === sign || $(id).querySelector("details[open]")) return;
-    drawn.set(id, sign);
-    $(id).replaceChildren(...values.map(draw));
-  }
-
   /** A ladder of the owner's answer. */
   const ladderOf = (name) => shown.ladders.find((ladder) => ladder.name === name);
-
-  /** The address of the pages of a ladder, if it has pages. */
-  function pagesOf({ watch_port: port, url }) {
-    if (url) return url.endsWith("/") ? url : `${url}/`;
-    return port ? `${location.protocol}//${location.hostname}:${port}/` : null;
-  }
 
   function pageLink(ladder, path, text) {
     const pages = pagesOf(ladderOf(ladder) ?? {});
     return pages ? element("a", { href: `${pages}${path}` }, text) : element("span", {}, text);
-  }
-
-  function button(text, name, work, danger = false) {
-    const made = element("button", { type: "button", ...danger ? { class: "danger" } : {} }, text, element("span", { class: "hide" }, ` ${name}`));
-    made.addEventListener("click", work);
-    return made;
   }
 
   /** A fold that ends the participation of a bot, whose name has to be written. */
@@ -210,7 +149,7 @@
     // A match of more than two has more opponents.
     $("others").multiple = ladder.seats > 2;
     const left = limits.challenges_per_day - limits.challenges_today;
-    $("challenge").hidden = !limits.challenges_per_day;
+    $("challenge").hidden = !limits.challenges_per_day || !names.length;
     $("challenge-told").textContent = `A match on demand, as soon as all are free. ${Math.max(0, left)} of ${limits.challenges_per_day} are left today.`;
     list("waiting", ladders.flatMap(({ name, challenges }) => challenges.map((challenge) => ({ ...challenge, on: name }))),
       ({ id, players, own: isOwn, on }) => {
@@ -277,7 +216,7 @@
     if (why) tell(why, true);
   }
 
-  async function look() {
+  look = async () => {
     try {
       showOwner(await ask("GET", "owner"));
       const [{ matches: faulted }, { matches }] = await Promise.all([ask("GET", "owner/matches?faulted=true&limit=10"), ask("GET", "owner/matches?limit=10")]);
@@ -286,13 +225,13 @@
         const { submissions } = await ask("GET", "owner/submissions");
         list("submissions", submissions.slice().sort((a, b) => b.id - a.id).slice(0, 20), submission);
       }
-      list("faults", faulted.length ? faulted : [null], (of) => (of ? match(of) : element("li", { class: "muted" }, "None.")));
-      list("matches", matches.length ? matches : [null], (of) => (of ? match(of) : element("li", { class: "muted" }, "None yet.")));
+      list("faults", faulted, match, "None.");
+      list("matches", matches, match, "None yet.");
     } catch (error) {
       if (error.status !== 401) throw error;
       await showOutside();
     }
-  }
+  };
 
   onSubmit("sign-in-form", async () => {
     if (await act("", "POST", "session", { token: $("token").value }) !== null) $("token").value = "";
@@ -338,15 +277,5 @@
   // Without it, the page lacks a countdown.
   showDeadlines().catch(() => {});
 
-  async function follow() {
-    try {
-      await look();
-      hearing(true);
-    } catch (error) {
-      hearing(Boolean(error.status));
-      if (error.status) $("state").textContent = error.message;
-    }
-    setTimeout(follow, OFTEN);
-  }
   follow();
 }

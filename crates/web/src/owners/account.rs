@@ -258,5 +258,5 @@ pub(super) async fn leave(
         return Err(OwnersError::Field { what: "id", why: "to leave, send your id".to_owned() });
     }
     owners.act(credential, OwnerAct::Leave).await?;
-    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie(COOKIE_NAME))]).into_response())
+    Ok(owners.sign_out(COOKIE_NAME))
 }

@@ -33,7 +33,7 @@ use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{delete, get, patch, post};
 use futures_util::future::join_all;
-use referee_league::{League, LeagueOwner, OwnerAct, OwnerCredential};
+use referee_league::{League, LeagueOwner, OwnerAct, OwnerCredential, PlannedEvent};
 use referee_protocol::schemas::OWNERS_API;
 use referee_report::page::PublicUrl;
 use referee_store::now;
@@ -48,7 +48,7 @@ use crate::ladder::LadderPages;
 use crate::limiter::{Pace, Rate};
 use crate::metrics::OpenCount;
 use crate::nav::{NavBar, OWNERS};
-use crate::pages::{self, BAR, COMMON_SCRIPT, Page, PageCard, SAMPLE_SCRIPT, TOP};
+use crate::pages::{self, BAR, COMMON_SCRIPT, Page, PageCard, SAMPLE_SCRIPT, SIGNED_SCRIPT, TOP};
 use crate::serve::{Connections, is_among, serve};
 use error::OwnersError;
 
@@ -320,7 +320,7 @@ fn router(owners: Arc<Owners>) -> Router {
 async fn page(State(owners): OwnersState, headers: HeaderMap) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let (body, script) = (include_str!("../assets/owners.html"), include_str!("../assets/owners.js"));
-        Page::about(Some("owner"), TOP, body, &[COMMON_SCRIPT, SAMPLE_SCRIPT, script])
+        Page::about(Some("owner"), TOP, body, &[COMMON_SCRIPT, SIGNED_SCRIPT, SAMPLE_SCRIPT, script])
     });
     let options = owners.options();
     let league = &options.league_name;
@@ -371,6 +371,11 @@ impl Owners {
     /// How owners are served now.
     fn options(&self) -> Arc<OwnersOptions> {
         self.options.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What happens in the league at stated times, the next first.
+    fn events(&self) -> Vec<PlannedEvent> {
+        self.ladders.first().map(|ladder| ladder.view.events(None)).unwrap_or_default()
     }
 
     /// Whether people reach the server through HTTPS.

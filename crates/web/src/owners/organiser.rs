@@ -5,13 +5,12 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 use axum::extract::{FromRequestParts, State};
-use axum::http::header::{AUTHORIZATION, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use referee_league::{
-    BotEnd, LadderMatches, League, LeagueChange, LeaguePart, MatchFilter, OrganiserAct, OwnerCredential,
-    OwnerState, Submission,
+    BotEnd, LadderMatches, League, LeagueChange, LeaguePart, MatchFilter, OrganiserAct, OwnerState,
+    PlannedEvent, Submission,
 };
 use referee_stats::ladder::Name;
 use referee_store::{DisqualifiedFrom, Leases, RequestedDecision, RequestedRuling, StoreError, utc};
@@ -19,11 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use super::error::OwnersError;
 use super::notices::{BotNotice, notices};
-use super::session::{Body, SessionBody, cookie, of_token};
+use super::session::{Body, SessionBody, hash_in};
 use super::{Owners, OwnersLadder, OwnersState, json, now, respond};
-use crate::guard::{self, RequestOrigin};
+use crate::guard;
 use crate::notices::announce;
-use crate::pages::{COMMON_SCRIPT, Page, PageCard, TOP};
+use crate::pages::{COMMON_SCRIPT, Page, PageCard, SIGNED_SCRIPT, TOP};
 
 /// The cookie with the token of an organiser.
 const COOKIE_NAME: &str = "referee_organiser";
@@ -41,38 +40,13 @@ pub(super) struct Organiser {
     hash: [u8; 32],
 }
 
-fn hash_of(token: &str) -> Result<[u8; 32], OwnersError> {
-    match of_token(token)? {
-        OwnerCredential::Token(hash) => Ok(hash),
-        OwnerCredential::Proxy(_) => Err(OwnersError::NotSignedIn),
-    }
-}
-
 impl FromRequestParts<Arc<Owners>> for Organiser {
     type Rejection = OwnersError;
 
     async fn from_request_parts(parts: &mut Parts, owners: &Arc<Owners>) -> Result<Organiser, OwnersError> {
-        let bearer = parts.headers.get(AUTHORIZATION).map(|given| {
-            given
-                .to_str()
-                .ok()
-                .and_then(|given| given.strip_prefix("Bearer "))
-                .ok_or(OwnersError::NotSignedIn)
-        });
-        let is_read = guard::is_read(&parts.method);
-        let token = match bearer {
-            Some(token) => token?.trim().to_owned(),
-            None => {
-                let url = owners.options().url.clone();
-                if !is_read && guard::origin_of(&parts.headers, url.as_deref()) != RequestOrigin::Own {
-                    return Err(OwnersError::NotFromPage);
-                }
-                cookie(&parts.headers, COOKIE_NAME).ok_or(OwnersError::NotSignedIn)?
-            }
-        };
-        let hash = hash_of(&token)?;
+        let hash = hash_in(parts, &owners.options(), COOKIE_NAME)?;
         let name = owners.with(move |_, league| Ok(league.organiser_by(&hash)?)).await?;
-        if !is_read {
+        if !guard::is_read(&parts.method) {
             owners.count_change(&format!("organiser {name}"))?;
         }
         Ok(Organiser { name, hash })
@@ -84,7 +58,7 @@ pub(super) async fn page(State(owners): OwnersState, headers: HeaderMap) -> Resp
     static PAGE: LazyLock<Page> = LazyLock::new(|| {
         let (body, script) =
             (include_str!("../assets/organiser.html"), include_str!("../assets/organiser.js"));
-        Page::about(None, TOP, body, &[COMMON_SCRIPT, script])
+        Page::about(None, TOP, body, &[COMMON_SCRIPT, SIGNED_SCRIPT, script])
     });
     let title = format!("Organise {}", owners.options().league_name);
     let card = PageCard { title, description: "For organisers.".to_owned(), picture: None };
@@ -94,17 +68,15 @@ pub(super) async fn page(State(owners): OwnersState, headers: HeaderMap) -> Resp
 /// Signs a browser in.
 pub(super) async fn begin(
     State(owners): OwnersState,
-    Body(SessionBody { token }): Body<SessionBody>,
+    Body(body): Body<SessionBody>,
 ) -> Result<Response, OwnersError> {
-    let token = token.trim().to_owned();
-    let hash = hash_of(&token)?;
-    owners.with(move |_, league| Ok(league.organiser_by(&hash)?)).await?;
-    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.cookie(COOKIE_NAME, &token))]).into_response())
+    let check = |league: &League, hash| Ok(league.organiser_by(&hash).map(drop)?);
+    owners.sign_in(COOKIE_NAME, body, check).await
 }
 
 /// Signs a browser out.
 pub(super) async fn end(State(owners): OwnersState) -> Response {
-    (StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie(COOKIE_NAME))]).into_response()
+    owners.sign_out(COOKIE_NAME)
 }
 
 /// What goes on in a league.
@@ -116,6 +88,8 @@ struct LeagueFacts<'a> {
     paused: bool,
     /// Whether announcements have a directory.
     announces: bool,
+    /// What happens at stated times, the next first.
+    events: Vec<PlannedEvent>,
     ladders: Vec<LadderFacts>,
     bots: Vec<BotFacts>,
     /// Bots that are offline, excluded or failing.
@@ -301,6 +275,7 @@ fn facts(owners: &Owners, league: &League, organiser: &str) -> Result<Response, 
         organiser,
         paused: is_paused,
         announces: options.announcements.is_some(),
+        events: owners.events(),
         ladders,
         notices: notices(&owners.ladders, league, &bots, at)?,
         bots: of_bots,

@@ -9,7 +9,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use referee_league::{ActError, LeagueOwner, OwnerCredential};
+use referee_league::{ActError, League, LeagueOwner, OwnerCredential};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -29,41 +29,33 @@ const BODY: Duration = Duration::from_secs(15);
 /// The maximum length of a token, in bytes.
 const MOST_TOKEN: usize = 256;
 
-/// How a request is signed in, as it says.
-enum Credential {
-    /// A program has the token.
-    Bearer(String),
-    /// A browser has it in a cookie, which it also sends for pages of other sites that it takes for this one.
-    Cookie(String),
-    /// A proxy says who it is.
-    Proxy(String),
-}
-
-impl Credential {
-    fn of(parts: &Parts, options: &OwnersOptions) -> Result<Credential, OwnersError> {
-        let headers = &parts.headers;
-        if let Some(given) = headers.get(AUTHORIZATION) {
-            let token = given.to_str().ok().and_then(|given| given.strip_prefix("Bearer "));
-            return token
-                .map(|token| Credential::Bearer(token.trim().to_owned()))
-                .ok_or(OwnersError::NotSignedIn);
-        }
-        if let Some(id) = proxied_user(parts, options) {
-            return Ok(Credential::Proxy(id));
-        }
-        cookie(headers, COOKIE_NAME).map(Credential::Cookie).ok_or(OwnersError::NotSignedIn)
-    }
-}
-
-pub(super) fn of_token(token: &str) -> Result<OwnerCredential, OwnersError> {
+/// The hash of a token.
+fn hash_of(token: &str) -> Result<[u8; 32], OwnersError> {
     if token.len() > MOST_TOKEN {
         return Err(ActError::unknown_token().into());
     }
-    Ok(OwnerCredential::Token(Sha256::digest(token).into()))
+    Ok(Sha256::digest(token).into())
+}
+
+/// The hash of the token of a request: a program names it, a browser has it in the cookie of this name.
+pub(super) fn hash_in(parts: &Parts, options: &OwnersOptions, of: &str) -> Result<[u8; 32], OwnersError> {
+    if let Some(given) = parts.headers.get(AUTHORIZATION) {
+        let token = given.to_str().ok().and_then(|given| given.strip_prefix("Bearer "));
+        return hash_of(token.ok_or(OwnersError::NotSignedIn)?.trim());
+    }
+    let token = cookie(&parts.headers, of).ok_or(OwnersError::NotSignedIn)?;
+    check_origin(parts, options)?;
+    hash_of(&token)
+}
+
+/// Rejects a change that a browser sends for a page of another site, which it takes for this one.
+fn check_origin(parts: &Parts, options: &OwnersOptions) -> Result<(), OwnersError> {
+    let is_own = || guard::origin_of(&parts.headers, options.url.as_deref()) == RequestOrigin::Own;
+    if guard::is_read(&parts.method) || is_own() { Ok(()) } else { Err(OwnersError::NotFromPage) }
 }
 
 /// The token in the cookie with this name.
-pub(super) fn cookie(headers: &HeaderMap, of: &str) -> Option<String> {
+fn cookie(headers: &HeaderMap, of: &str) -> Option<String> {
     let fields = headers.get_all(COOKIE).iter().filter_map(|field| field.to_str().ok());
     let mut cookies =
         fields.flat_map(|field| field.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
@@ -103,25 +95,20 @@ impl FromRequestParts<Arc<Owners>> for SignedIn {
     type Rejection = OwnersError;
 
     async fn from_request_parts(parts: &mut Parts, owners: &Arc<Owners>) -> Result<SignedIn, OwnersError> {
-        let credential = Credential::of(parts, &owners.options())?;
-        let is_read = guard::is_read(&parts.method);
-        let is_of_browser = !matches!(credential, Credential::Bearer(_));
-        if is_of_browser
-            && !is_read
-            && guard::origin_of(&parts.headers, owners.options().url.as_deref()) != RequestOrigin::Own
-        {
-            return Err(OwnersError::NotFromPage);
-        }
-        let credential = match credential {
-            Credential::Bearer(token) | Credential::Cookie(token) => of_token(&token)?,
-            Credential::Proxy(id) => OwnerCredential::Proxy(id),
+        let options = owners.options();
+        let credential = match proxied_user(parts, &options) {
+            Some(id) if !parts.headers.contains_key(AUTHORIZATION) => {
+                check_origin(parts, &options)?;
+                OwnerCredential::Proxy(id)
+            }
+            _ => OwnerCredential::Token(hash_in(parts, &options, COOKIE_NAME)?),
         };
         let signed_in = owners.with(move |_, league| {
             let owner = league.owner_by(&credential)?;
             Ok(SignedIn { owner, credential })
         });
         let signed_in = signed_in.await?;
-        if !is_read {
+        if !guard::is_read(&parts.method) {
             owners.count_change(&signed_in.owner.id)?;
         }
         Ok(signed_in)
@@ -170,27 +157,37 @@ pub(super) struct SessionBody {
 /// Signs a browser in.
 pub(super) async fn begin(
     State(owners): OwnersState,
-    Body(SessionBody { token }): Body<SessionBody>,
+    Body(body): Body<SessionBody>,
 ) -> Result<Response, OwnersError> {
-    let token = token.trim().to_owned();
-    let credential = of_token(&token)?;
-    owners.with(move |_, league| Ok(league.owner_by(&credential)?)).await?;
-    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, owners.cookie(COOKIE_NAME, &token))]).into_response())
+    let check = |league: &League, hash| Ok(league.owner_by(&OwnerCredential::Token(hash)).map(drop)?);
+    owners.sign_in(COOKIE_NAME, body, check).await
 }
 
 /// Signs a browser out.
 pub(super) async fn end(State(owners): OwnersState) -> Response {
-    (StatusCode::NO_CONTENT, [(SET_COOKIE, owners.no_cookie(COOKIE_NAME))]).into_response()
+    owners.sign_out(COOKIE_NAME)
 }
 
 impl Owners {
-    pub(super) fn cookie(&self, name: &str, token: &str) -> String {
-        self.cookie_for(name, token, COOKIE_AGE)
+    /// Gives a browser a token in the cookie of this name, if `check` accepts its hash.
+    pub(super) async fn sign_in(
+        self: &Arc<Self>,
+        name: &str,
+        SessionBody { token }: SessionBody,
+        check: impl FnOnce(&League, [u8; 32]) -> Result<(), OwnersError> + Send + 'static,
+    ) -> Result<Response, OwnersError> {
+        let hash = hash_of(token.trim())?;
+        self.with(move |_, league| check(league, hash)).await?;
+        Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, self.cookie(name, token.trim()))]).into_response())
     }
 
-    /// Removes the cookie.
-    pub(super) fn no_cookie(&self, name: &str) -> String {
-        self.cookie_for(name, "", 0)
+    /// Takes the cookie of this name from a browser.
+    pub(super) fn sign_out(&self, name: &str) -> Response {
+        (StatusCode::NO_CONTENT, [(SET_COOKIE, self.cookie_for(name, "", 0))]).into_response()
+    }
+
+    pub(super) fn cookie(&self, name: &str, token: &str) -> String {
+        self.cookie_for(name, token, COOKIE_AGE)
     }
 
     fn cookie_for(&self, name: &str, token: &str, age: u32) -> String {

@@ -57,7 +57,7 @@ pub(super) async fn facts(State(owners): OwnersState, parts: Parts) -> Response 
         mode: options.sign_up.mode,
         needs_approval: options.sign_up.needs_approval,
         user: proxied_user(&parts, &options),
-        events: owners.ladders.first().map(|ladder| ladder.view.events(None)).unwrap_or_default(),
+        events: owners.events(),
         ladders: ladders.collect(),
     };
     json(StatusCode::OK, &facts)
