@@ -57,7 +57,8 @@ use crate::stats::schedule::Schedule;
   referee grade submissions --against anchors.toml --dir grades --json > grades.ndjson
   referee grade /autograder/submission --against anchors.toml --gradescope results.json")]
 pub(super) struct Args {
-    /// The directory of a bot with a `bot.toml`, or its archive, as `referee submit --save` writes it; or a directory of these
+    /// The directory of a bot with a `bot.toml`; its archive, as `referee submit --save` writes it, or a zip file or a tar.gz of the
+    /// directory; or a directory of these
     #[arg(value_name = "DIR|ARCHIVE")]
     path: PathBuf,
     /// The file with the anchors, the settings of the matches and the grades
@@ -79,28 +80,33 @@ pub(super) struct Args {
     sandbox: SandboxOptions,
 }
 
+/// How the names of archives end.
+const ARCHIVES: [&str; 4] = [".tar", ".tar.gz", ".tgz", ".zip"];
+
 /// The bots in a directory, by name; or the only one.
 fn submissions(path: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
-    let name = |path: &Path| match path.is_dir() {
-        true => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        false => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-    };
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let of_archive =
+        |name: &str| ARCHIVES.iter().find_map(|ending| name.strip_suffix(ending)).map(str::to_owned);
     if !path.is_dir() || path.join(BOT_FILE).exists() {
-        let absolute = std::path::absolute(path).map_err(Failure::cannot_run)?;
-        return Ok(vec![(name(&absolute), path.to_owned())]);
+        let full = name(&std::path::absolute(path).map_err(Failure::cannot_run)?);
+        let archive = of_archive(&full).filter(|_| !path.is_dir());
+        return Ok(vec![(archive.unwrap_or(full), path.to_owned())]);
     }
     let unreadable = |error| Failure::usage(format!("{}: {error}", path.display()));
     let mut found = Vec::new();
     for entry in fs::read_dir(path).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !is_hidden && (path.is_dir() || path.extension().is_some_and(|ending| ending == "tar")) {
-            found.push((name(&path), path));
-        }
+        let full = name(&path);
+        let bot = if path.is_dir() { Some(full.clone()) } else { of_archive(&full) };
+        found.extend(bot.filter(|_| !full.starts_with('.')).map(|bot| (bot, path)));
     }
     if found.is_empty() {
-        let what =
-            format!("{} has neither a bot.toml nor directories or archives (*.tar) of bots", path.display());
+        let what = format!(
+            "{} has neither a bot.toml nor directories or archives ({}) of bots",
+            path.display(),
+            ARCHIVES.join(", ")
+        );
         return Err(Failure::usage(what));
     }
     found.sort();

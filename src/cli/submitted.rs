@@ -18,7 +18,7 @@ use crate::game::Chain;
 use crate::game::printable::printable;
 use crate::runs::submissions::{
     BotFile, Build, SubmissionLog, SubmissionTerms, SubmissionsConfig, TrialError, build, open_archive,
-    pack_bot,
+    pack_bot, repack,
 };
 use crate::workers::archive::{self, ArchiveId};
 
@@ -50,18 +50,26 @@ pub(super) struct BuiltSubmission {
 }
 
 impl Submission {
-    /// Packs a directory, or reads an archive, with the default limits of leagues.
+    /// Packs a directory, a zip file or a tar.gz, or reads an archive in the normal form, with the default limits of leagues.
     pub(super) fn open(path: &Path) -> Result<Submission, Failure> {
         let limits = SubmissionsConfig::default().terms(u32::MAX).map_err(Failure::usage)?;
         let wrong = |error: &dyn Error| Failure::usage(format!("{}: {}", path.display(), Chain(error)));
-        if !path.is_dir() {
-            let archive = open_regular(path, File::options().read(true)).map_err(|error| wrong(&error))?;
-            let id = archive::check(&archive, limits.archive).map_err(|error| wrong(&error))?;
-            return Ok(Submission { id, archive, limits });
-        }
         let mut archive = tempfile::tempfile().map_err(Failure::cannot_run)?;
-        let packed = pack_bot(path, limits.archive, BufWriter::new(&mut archive));
-        let packed = packed.map_err(|error| wrong(&error))?;
+        let packed = if path.is_dir() {
+            pack_bot(path, limits.archive, BufWriter::new(&mut archive)).map_err(|error| wrong(&error))?
+        } else {
+            let given = open_regular(path, File::options().read(true)).map_err(|error| wrong(&error))?;
+            let unpacked = tempfile::tempdir().map_err(Failure::cannot_run)?;
+            match repack(&given, unpacked.path(), limits.archive, BufWriter::new(&mut archive)) {
+                Ok(Some(packed)) => packed,
+                Ok(None) => {
+                    let id = archive::check(&given, limits.archive).map_err(|error| wrong(&error))?;
+                    return Ok(Submission { id, archive: given, limits });
+                }
+                Err(TrialError::Machine(error)) => return Err(Failure::cannot_run(error)),
+                Err(error) => return Err(wrong(&error)),
+            }
+        };
         say_left_out(&packed.left_out);
         archive.flush().and_then(|()| archive.rewind()).map_err(Failure::cannot_run)?;
         Ok(Submission { id: packed.archive.id, archive, limits })

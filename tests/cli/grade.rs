@@ -1,6 +1,7 @@
 //! `referee grade`: bots that were handed in, graded by matches against anchors.
 
 use std::fs;
+use std::process::Command;
 
 use crate::common::{Ended, Folder, referee};
 use crate::sandbox::missing;
@@ -103,6 +104,16 @@ fn bots_are_graded_once_and_again_when_something_has_changed() {
     let archive = folder.text("ada.tar");
     referee(["submit", "--save", &archive, &ada_alone]).done();
     assert_eq!(grade(&archive, &[]).done().one("grade")["directory"], ada["directory"]);
+    // So are a zip file and a tar.gz of it, as any system makes them.
+    for (format, ending) in [("zip", "zip"), ("gztar", "tar.gz")] {
+        let make = format!("import shutil; shutil.make_archive('handed/ada', '{format}', 'bots', 'ada')");
+        let made = Command::new("python3").args(["-c", &make]).current_dir(folder.text("")).output();
+        assert!(made.expect("python runs").status.success());
+        let line = grade(&folder.text(&format!("handed/ada.{ending}")), &[]).done().one("grade");
+        assert_eq!((&line["submission"], &line["directory"]), (&json!("ada"), &ada["directory"]));
+    }
+    let both = grade(&folder.text("handed"), &[]).done().all("grade");
+    assert_eq!(both.iter().map(|line| &line["submission"]).collect::<Vec<_>>(), ["ada", "ada"]);
     // Another program of an anchor, and another bot, are other measurements.
     folder.write("weak/bot.py", format!("{BOT}\n"));
     let changed = grade(&ada_alone, &[]).done().one("grade");

@@ -36,7 +36,7 @@ pub use config::{
 };
 pub use log::SubmissionLog;
 pub use on_workers::BuildWorkers;
-pub use pack::{PackError, PackedBot, pack_bot};
+pub use pack::{PackError, PackedBot, pack_bot, repack};
 pub use queue::{BuildPlace, SubmissionQueue};
 pub use terms::{SharedTerms, SubmissionTerms};
 pub use trial::{TrialError, open_archive};

@@ -103,7 +103,7 @@ pub fn pack_bot(directory: &Path, limits: ArchiveLimits, out: impl Write) -> Res
 ///
 /// # Errors
 /// If the archive or the bot is refused; I/O errors.
-pub(super) fn repack(
+pub fn repack(
     archive: impl Read + Seek,
     directory: &Path,
     limits: ArchiveLimits,
