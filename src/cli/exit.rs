@@ -9,7 +9,7 @@ use crate::game::Chain;
 #[cfg(feature = "http")]
 use crate::league::ActError;
 use crate::report::site::SiteError;
-use crate::runs::config::{ListenError, OpeningFileError, OpeningsError, SandboxError};
+use crate::runs::config::{ListenError, OpeningsError, SandboxError};
 #[cfg(feature = "http")]
 use crate::runs::league::config::LeagueConfigError;
 #[cfg(feature = "http")]
@@ -124,9 +124,9 @@ impl AskedFor for SandboxError {
     }
 }
 
-impl AskedFor for OpeningFileError {
+impl AskedFor for OpeningsError {
     fn is_usage(&self) -> bool {
-        !matches!(self, OpeningFileError::Unreadable(error) if !is_wrong_file(error))
+        !matches!(self, OpeningsError::Unreadable { why, .. } if !is_wrong_file(why))
     }
 }
 
@@ -164,7 +164,7 @@ impl AskedFor for ConfigError {
         match self {
             ConfigError::NotWritten(_) | ConfigError::Listen(ListenError::SelfSigned(_)) => false,
             ConfigError::Sandbox(error) => error.is_usage(),
-            ConfigError::Openings(OpeningsError::File { why, .. }) => why.is_usage(),
+            ConfigError::Openings(error) => error.is_usage(),
             _ => true,
         }
     }
@@ -199,8 +199,7 @@ impl AskedFor for WorkshopError {
     fn is_usage(&self) -> bool {
         match self {
             WorkshopError::File(_)
-            | WorkshopError::Syntax(_)
-            | WorkshopError::Game(_)
+            | WorkshopError::Wrong(_)
             | WorkshopError::Exists(_)
             | WorkshopError::NoWorkshop { .. }
             | WorkshopError::Start { .. }

@@ -17,7 +17,7 @@ use crate::game::erased::Rules;
 use crate::game::{Chain, Seating};
 use crate::referee::opening;
 use crate::runner::Openings;
-use crate::runs::config::{OpeningBook, OpeningFileError, OpeningOrder, OpeningSource, OpeningsError};
+use crate::runs::config::{OpeningBook, OpeningOrder, OpeningSource, OpeningsError};
 
 /// The openings of matches.
 #[derive(Debug, ClapArgs)]
@@ -84,15 +84,13 @@ pub(super) fn read_openings(
 pub(super) fn with_flags(error: &OpeningsError) -> Failure {
     let text = match error {
         OpeningsError::Random { plies, why } => format!("--opening-plies {plies}: {why}"),
-        OpeningsError::File { path, why } => {
+        OpeningsError::File { path, why } => format!("--openings {}: {why}", path.display()),
+        OpeningsError::Unreadable { path, why } => {
+            return Failure::of(error.is_usage(), format!("--openings {}: {why}", path.display()));
+        }
+        OpeningsError::SetsOption { path, option } => {
             let path = path.display();
-            let text = match why {
-                OpeningFileError::SetsOption(option) => {
-                    format!("its openings set `{option}` themselves: omit --set {option}")
-                }
-                why => why.to_string(),
-            };
-            return Failure::of(why.is_usage(), format!("--openings {path}: {text}"));
+            format!("--openings {path}: its openings set `{option}` themselves: omit --set {option}")
         }
         OpeningsError::Flawed { flaws, is_cut: true } => format!("--openings:{flaws}"),
         OpeningsError::Flawed { flaws, is_cut: false } => format!(

@@ -9,10 +9,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use referee_game::hex;
+use referee_game::{Wrong, hex};
 use sha2::{Digest, Sha256};
 
-use crate::engine::{EngineCommand, InvalidEngine, is_engine, program};
+use crate::engine::{EngineCommand, is_engine, program};
 use crate::sandbox::{Sandbox, View};
 
 /// A command line, split into words like a shell does, and run without a shell.
@@ -32,23 +32,12 @@ pub struct Command {
     pub sandbox: Sandbox,
 }
 
-/// Why a text is no command line.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidCommand {
-    #[error("`{0}` cannot be split into words: a quote is not closed")]
-    OpenQuote(String),
-    #[error("an empty command line starts no bot")]
-    Empty,
-    #[error(transparent)]
-    Engine(#[from] InvalidEngine),
-}
-
 impl FromStr for Command {
-    type Err = InvalidCommand;
-    fn from_str(text: &str) -> Result<Command, InvalidCommand> {
+    type Err = CommandError;
+    fn from_str(text: &str) -> Result<Command, CommandError> {
         match shlex::split(text) {
-            None => Err(InvalidCommand::OpenQuote(text.to_owned())),
-            Some(argv) if argv.is_empty() => Err(InvalidCommand::Empty),
+            None => Err(CommandError::OpenQuote(text.to_owned())),
+            Some(argv) if argv.is_empty() => Err(CommandError::Empty),
             Some(argv) => {
                 EngineCommand::of(&argv)?;
                 Ok(Command { argv, ..Command::default() })
@@ -115,52 +104,47 @@ impl Command {
     ///
     /// # Errors
     /// Says what is missing and where it was expected.
-    pub fn check(&self) -> Result<(), CommandDefect> {
+    pub fn check(&self) -> Result<(), CommandError> {
         let mut folders = [&self.directory, &self.files].into_iter().flatten();
         if let Some(missing) = folders.find(|folder| !folder.is_dir()) {
-            return Err(CommandDefect::NoFolder(missing.clone()));
+            return Err(CommandError::NoFolder(missing.clone()));
         }
         if self.find().is_some() {
             return self.check_script();
         }
         let name = self.program().into_owned();
         if !name.contains('/') {
-            return Err(CommandDefect::NotInPath { name });
+            return Err(CommandError::NotInPath { name });
         }
         let directory = self.directory.clone();
         if self.resolve(&name).is_file() {
-            return Err(CommandDefect::NotExecutable { name, directory });
+            return Err(CommandError::NotExecutable { name, directory });
         }
-        Err(CommandDefect::NoProgram { name, directory })
+        Err(CommandError::NoProgram { name, directory })
     }
 
     /// Checks that the system can run the program, if that is a script.
     ///
     /// # Errors
-    /// [`CommandDefect::Script`].
-    pub fn check_script(&self) -> Result<(), CommandDefect> {
-        let name = self.program().into_owned();
-        let defect = self.find().and_then(|program| self.script_defect(&program));
-        defect.map_or(Ok(()), |defect| Err(CommandDefect::Script { name, defect }))
+    /// [`CommandError::WindowsLineEnding`], [`CommandError::NoInterpreter`].
+    pub fn check_script(&self) -> Result<(), CommandError> {
+        self.find().and_then(|program| self.script_defect(&program)).map_or(Ok(()), Err)
     }
 
     /// Why the system cannot run a program, if it is a script.
-    fn script_defect(&self, program: &str) -> Option<ScriptDefect> {
+    fn script_defect(&self, program: &str) -> Option<CommandError> {
         let mut start = Vec::new();
         let file = std::fs::File::open(self.resolve(program)).ok()?;
         file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
         let line = start.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
-        let line = String::from_utf8_lossy(line);
+        let (line, name) = (String::from_utf8_lossy(line), self.program().into_owned());
         if line.ends_with('\r') {
             let interpreter = line.split_whitespace().last()?.to_owned();
-            return Some(ScriptDefect::WindowsLineEnding {
-                interpreter,
-                script: self.program().into_owned(),
-            });
+            return Some(CommandError::WindowsLineEnding { name, interpreter });
         }
-        let interpreter = line.split_whitespace().next()?;
-        let is_missing = !self.resolve(interpreter).exists();
-        is_missing.then(|| ScriptDefect::NoInterpreter { interpreter: interpreter.to_owned() })
+        let interpreter = line.split_whitespace().next()?.to_owned();
+        let is_missing = !self.resolve(&interpreter).exists();
+        is_missing.then_some(CommandError::NoInterpreter { name, interpreter })
     }
 
     /// The working directory relative to the directory with all files of the bot; `None` if it has none.
@@ -204,13 +188,35 @@ impl Command {
 /// The maximum length of the first line of a script, in bytes.
 const FIRST_LINE: u64 = 256;
 
-/// Why a command cannot be run.
+/// Why a text is no command line, or a command cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CommandDefect {
+pub enum CommandError {
+    #[error("`{0}` cannot be split into words: a quote is not closed")]
+    OpenQuote(String),
+    #[error("an empty command line starts no bot")]
+    Empty,
+    #[error("`{0}:` names no engine: its program follows, as in `{0}:./engine`")]
+    NoEngine(&'static str),
+    #[error("`{0}` is not percent-encoded: write % as %25")]
+    Percent(String),
+    #[error("`{name}={value}` is no budget: it is nodes=N, depth=N or movetime=MS, with a number from 1")]
+    Budget { name: String, value: String },
+    #[error("`ponder={0}`: it is `true` or `false`")]
+    Ponder(String),
+    #[error("an option of an engine has no name")]
+    NamelessOption,
     #[error("there is no folder {}", .0.display())]
     NoFolder(PathBuf),
-    #[error("the script `{name}` {defect}")]
-    Script { name: String, defect: ScriptDefect },
+    #[error(
+        "the script `{name}` has a Windows line ending in its first line, so that the system looks for a program \
+         `{interpreter}\\r`: `sed -i 's/\\r$//' {name}` removes it"
+    )]
+    WindowsLineEnding { name: String, interpreter: String },
+    #[error(
+        "the script `{name}` is run by `{interpreter}`, which does not exist: mend its first line, or start it with its \
+         interpreter"
+    )]
+    NoInterpreter { name: String, interpreter: String },
     #[error("there is no program `{name}` in the folders of PATH")]
     NotInPath { name: String },
     #[error("the file `{name}` {} may not be run: `chmod +x` makes it a program", place(.directory))]
@@ -227,23 +233,15 @@ pub enum CommandDefect {
     },
 }
 
+impl From<CommandError> for Wrong {
+    fn from(error: CommandError) -> Wrong {
+        Wrong::of(&error)
+    }
+}
+
 /// From where the path of a program leads.
 fn place(directory: &Option<PathBuf>) -> String {
     directory.as_ref().map_or("here".to_owned(), |directory| format!("seen from {}", directory.display()))
-}
-
-/// Why the system cannot run a script, although it is executable.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ScriptDefect {
-    #[error(
-        "has a Windows line ending in its first line, so that the system looks for a program `{interpreter}\\r`: \
-         `sed -i 's/\\r$//' {script}` removes it"
-    )]
-    WindowsLineEnding { interpreter: String, script: String },
-    #[error(
-        "is run by `{interpreter}`, which does not exist: mend its first line, or start it with its interpreter"
-    )]
-    NoInterpreter { interpreter: String },
 }
 
 struct HashWriter<'a>(&'a mut Sha256);
@@ -287,7 +285,7 @@ mod tests {
         assert_eq!(command.argv, ["python3", "my bot.py", "--name", "a b"]);
         let error = "python3 'bot.py".parse::<Command>().unwrap_err();
         assert!(error.to_string().contains("quote"), "{error}");
-        assert_eq!(" ".parse::<Command>(), Err(InvalidCommand::Empty));
+        assert_eq!(" ".parse::<Command>(), Err(CommandError::Empty));
     }
 
     #[test]

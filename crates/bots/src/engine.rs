@@ -7,6 +7,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::command::CommandError;
+
 /// What an engine speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -74,8 +76,8 @@ impl Budget {
     ///
     /// # Errors
     /// If there is no such part, or its value is no number from 1.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), InvalidEngine> {
-        let invalid = || InvalidEngine::Budget { name: name.to_owned(), value: value.to_owned() };
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), CommandError> {
+        let invalid = || CommandError::Budget { name: name.to_owned(), value: value.to_owned() };
         let part = self.part(name).ok_or_else(invalid)?;
         *part = Some(value.parse().ok().filter(|&number| number > 0).ok_or_else(invalid)?);
         Ok(())
@@ -95,35 +97,20 @@ pub struct EngineCommand {
     pub ponder: bool,
 }
 
-/// Why a text names no engine.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidEngine {
-    #[error("`{0}:` names no engine: its program follows, as in `{0}:./engine`")]
-    NoProgram(&'static str),
-    #[error("`{0}` is not percent-encoded: write % as %25")]
-    Percent(String),
-    #[error("`{name}={value}` is no budget: it is nodes=N, depth=N or movetime=MS, with a number from 1")]
-    Budget { name: String, value: String },
-    #[error("`ponder={0}`: it is `true` or `false`")]
-    Ponder(String),
-    #[error("an option of an engine has no name")]
-    NoName,
-}
-
 impl EngineCommand {
     /// The engine that a command line names, `uci:PROGRAM?NAME=VALUE&BUTTON ARGUMENTS...`; `None` if it names a bot. Program,
     /// names and values may be percent-encoded. The names `nodes`, `depth`, `movetime` and `ponder` are those of the bridge,
     /// unless a letter of them is encoded.
     ///
     /// # Errors
-    /// See [`InvalidEngine`].
-    pub fn of(argv: &[String]) -> Result<Option<EngineCommand>, InvalidEngine> {
+    /// What is wrong with the text.
+    pub fn of(argv: &[String]) -> Result<Option<EngineCommand>, CommandError> {
         let Some((dialect, rest)) = argv.first().and_then(|program| Dialect::prefix(program)) else {
             return Ok(None);
         };
         let (program, query) = rest.split_once('?').unwrap_or((rest, ""));
         if program.is_empty() {
-            return Err(InvalidEngine::NoProgram(dialect.word()));
+            return Err(CommandError::NoEngine(dialect.word()));
         }
         let argv = std::iter::once(decode(program)).chain(argv[1..].iter().cloned().map(Ok));
         let argv = argv.collect::<Result<_, _>>()?;
@@ -134,10 +121,10 @@ impl EngineCommand {
                 part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
             let value = value.map(decode).transpose()?;
             match (name, value) {
-                ("", _) => return Err(InvalidEngine::NoName),
+                ("", _) => return Err(CommandError::NamelessOption),
                 ("ponder", None) => engine.ponder = true,
                 ("ponder", Some(value)) => {
-                    engine.ponder = value.parse().map_err(|_| InvalidEngine::Ponder(value))?;
+                    engine.ponder = value.parse().map_err(|_| CommandError::Ponder(value))?;
                 }
                 (name, value) if Budget::default().part(name).is_some() => {
                     engine.budget.set(name, &value.unwrap_or_default())?;
@@ -184,8 +171,8 @@ pub(crate) fn is_engine(first: &str) -> bool {
     Dialect::prefix(first).is_some()
 }
 
-fn decode(text: &str) -> Result<String, InvalidEngine> {
-    let invalid = || InvalidEngine::Percent(text.to_owned());
+fn decode(text: &str) -> Result<String, CommandError> {
+    let invalid = || CommandError::Percent(text.to_owned());
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -289,7 +276,7 @@ impl EngineConfig {
 mod tests {
     use super::*;
 
-    fn engine(line: &str) -> Result<Option<EngineCommand>, InvalidEngine> {
+    fn engine(line: &str) -> Result<Option<EngineCommand>, CommandError> {
         EngineCommand::of(&shlex::split(line).unwrap())
     }
 

@@ -24,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::environment;
 use crate::exec::{DESCRIPTORS, ENGINE, EXEC, LENGTH, not_dumpable};
 use crate::sandbox::{Confinement, ConfinementError, ConfinementGuard, Mode};
-use crate::{Command, CommandDefect, PipeGuard, Process, holders};
+use crate::{Command, CommandError, PipeGuard, Process, holders};
 
 /// How long the system may take to run a program. It takes this long only if it is in trouble, for example with an
 /// unreachable network drive.
@@ -231,7 +231,7 @@ pub enum StartError {
         error: SpawnError,
     },
     #[error(transparent)]
-    Command(#[from] CommandDefect),
+    Command(#[from] CommandError),
     #[error("{program}")]
     Failed {
         program: String,

@@ -46,8 +46,8 @@ mod process;
 pub mod sandbox;
 mod stderr;
 
-pub use command::{Command, CommandDefect, InvalidCommand, ScriptDefect};
-pub use engine::{Budget, Dialect, EngineCommand, InvalidEngine, command_line, optional_command_line};
+pub use command::{Command, CommandError};
+pub use engine::{Budget, Dialect, EngineCommand, command_line, optional_command_line};
 pub use exec::{BuiltinProgram, ENGINE, EXEC, exec, exec_with};
 pub use launcher::{Launch, Launcher, SpawnError, StartError, Starter};
 pub use orphans::{OrphanReaper, children};

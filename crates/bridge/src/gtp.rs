@@ -8,7 +8,7 @@ use referee_protocol::referee::{Clock, Turn};
 use serde_json::value::RawValue;
 
 use crate::game::{Limit, Match};
-use crate::option::OptionError;
+use crate::option::unknown;
 use crate::session::{Answer, GREETING, Identity, Outcome, Tongue};
 use crate::trouble::Trouble;
 use crate::wire::{Wire, now};
@@ -137,7 +137,7 @@ impl Tongue for Gtp {
     fn greet(&mut self, wire: &mut Wire) -> Result<Identity, Trouble> {
         let deadline = Some(now() + GREETING);
         if let Some((name, _)) = self.command.options.first() {
-            return Err(OptionError::Unknown { name: name.clone(), known: Vec::new() }.into());
+            return Err(unknown(name, &[]));
         }
         let name = self.call(wire, "name", deadline)?.ok();
         let version = self.call(wire, "version", deadline)?.ok().filter(|version| !version.is_empty());

@@ -1,6 +1,6 @@
 //! The options of an engine, as it declares them.
 
-use referee_bots::Dialect;
+use crate::trouble::Trouble;
 
 /// What an option accepts.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,21 +28,10 @@ pub(crate) struct EngineOption {
     pub(crate) kind: Kind,
 }
 
-/// Why an engine cannot be set as it is asked for.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OptionError {
-    #[error("the engine has no option `{name}`: {}", list(.known))]
-    Unknown { name: String, known: Vec<String> },
-    #[error("the option `{name}` of the engine is {expected}, not `{value}`")]
-    Value { name: String, expected: String, value: String },
-    #[error("the option `{0}` of the engine is a button, which has no value")]
-    Button(String),
-    #[error("{} engines have no {what}", .dialect.word())]
-    Budget { dialect: Dialect, what: &'static str },
-}
-
-fn list(names: &[String]) -> String {
-    if names.is_empty() { "it has none".to_owned() } else { format!("it has {}", names.join(", ")) }
+/// An engine has no option of this name.
+pub(crate) fn unknown(name: &str, known: &[&str]) -> Trouble {
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    Trouble::Option(format!("the engine has no option `{name}`: it has {known}"))
 }
 
 impl EngineOption {
@@ -57,15 +46,16 @@ impl EngineOption {
         options: &'a [EngineOption],
         name: &str,
         value: Option<&str>,
-    ) -> Result<(&'a EngineOption, Option<String>), OptionError> {
-        let option = EngineOption::find(options, name).ok_or_else(|| OptionError::Unknown {
-            name: name.to_owned(),
-            known: options.iter().map(|option| option.name.clone()).collect(),
-        })?;
+    ) -> Result<(&'a EngineOption, Option<String>), Trouble> {
+        let known = || options.iter().map(|option| &*option.name).collect::<Vec<_>>();
+        let option = EngineOption::find(options, name).ok_or_else(|| unknown(name, &known()))?;
         let Some(value) = value.filter(|_| option.kind != Kind::Button) else {
             return match (&option.kind, value) {
                 (Kind::Button, None | Some("")) => Ok((option, None)),
-                (Kind::Button, Some(_)) => Err(OptionError::Button(option.name.clone())),
+                (Kind::Button, Some(_)) => Err(Trouble::Option(format!(
+                    "the option `{}` of the engine is a button, which has no value",
+                    option.name
+                ))),
                 // An empty text is a value.
                 (Kind::Text, _) => Ok((option, Some(String::new()))),
                 _ => Err(option.wrong("")),
@@ -96,7 +86,7 @@ impl EngineOption {
         Ok((option, Some(written.to_owned())))
     }
 
-    fn wrong(&self, value: &str) -> OptionError {
+    fn wrong(&self, value: &str) -> Trouble {
         let range = |min: Option<String>, max: Option<String>| match (min, max) {
             (Some(min), Some(max)) => format!(" from {min} to {max}"),
             (Some(min), None) => format!(" from {min}"),
@@ -114,7 +104,7 @@ impl EngineOption {
             Kind::Combo(words) => format!("one of `{}`", words.join("`, `")),
             Kind::Text | Kind::Button => "one line of text".to_owned(),
         };
-        OptionError::Value { name: self.name.clone(), expected, value: value.to_owned() }
+        Trouble::Option(format!("the option `{}` of the engine is {expected}, not `{value}`", self.name))
     }
 }
 

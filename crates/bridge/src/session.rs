@@ -16,7 +16,6 @@ use crate::game::{Limit, Match};
 use crate::gtp::Gtp;
 use crate::hub::Hub;
 use crate::info::Info;
-use crate::option::OptionError;
 use crate::trouble::Trouble;
 use crate::uci::Uci;
 use crate::wire::{Side, Wire};
@@ -283,7 +282,7 @@ impl Session {
 }
 
 /// Whether the dialect has the budget.
-fn check_budget(engine: &EngineCommand) -> Result<(), OptionError> {
+fn check_budget(engine: &EngineCommand) -> Result<(), Trouble> {
     let EngineCommand { dialect, budget, ponder, .. } = *engine;
     let what = match dialect {
         Dialect::Xboard if budget.nodes.is_some() => "limit of nodes: set depth or movetime",
@@ -294,7 +293,7 @@ fn check_budget(engine: &EngineCommand) -> Result<(), OptionError> {
         Dialect::Hub if ponder => "pondering through this bridge",
         _ => return Ok(()),
     };
-    Err(OptionError::Budget { dialect, what })
+    Err(Trouble::Option(format!("{} engines have no {what}", dialect.word())))
 }
 
 /// The type of a message, which the referee writes first.

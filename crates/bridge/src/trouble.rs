@@ -5,7 +5,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use crate::FAILED;
-use crate::option::OptionError;
 
 /// Why a bridge ends.
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +28,8 @@ pub(crate) enum Trouble {
     Silent { asked: &'static str, expected: &'static str, seconds: u64, dialect: &'static str, last: String },
     #[error("the engine writes a line of more than {0} bytes")]
     LongLine(usize),
-    #[error(transparent)]
-    Option(#[from] OptionError),
+    #[error("{0}")]
+    Option(String),
     #[error("the engine answers `{asked}` with `{answer}`")]
     Refused { asked: String, answer: String },
     #[error("the engine cannot play this match: {0}")]

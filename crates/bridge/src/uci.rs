@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::game::{CHESS, Limit, Match, Time};
 use crate::info::Info;
-use crate::option::{EngineOption, Kind, OptionError};
+use crate::option::{EngineOption, Kind};
 use crate::session::{Answer, GREETING, Identity, Outcome, STOP, Tongue};
 use crate::trouble::Trouble;
 use crate::wire::{Wire, now};
@@ -63,7 +63,7 @@ impl Uci {
     }
 
     /// Sets an option, if it is none of those that the user sets.
-    fn adapt(&self, wire: &mut Wire, name: &str, value: &str) -> Result<(), OptionError> {
+    fn adapt(&self, wire: &mut Wire, name: &str, value: &str) -> Result<(), Trouble> {
         if self.command.options.iter().any(|(set, _)| set.eq_ignore_ascii_case(name)) {
             return Ok(());
         }

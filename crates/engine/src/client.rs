@@ -7,29 +7,13 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use referee_game::Wrong;
+
 /// The answer that accepts a draw, beside the legal moves.
 pub const ACCEPT_DRAW: &str = "accept draw";
-
-/// Why nothing was sent to the referee.
-#[derive(Debug, Error)]
-pub enum SeatError {
-    #[error("`{text}` is not a legal move; the legal moves are: {legal}")]
-    IllegalMove { text: String, legal: String },
-    #[error("no draw is offered")]
-    NoDrawOffered,
-    #[error("it is not your turn; `wait_for_turn` returns when it is")]
-    NotYourTurn,
-    #[error("the match is over; `wait_for_turn` returns the result")]
-    Over,
-    #[error("no match is running")]
-    NoMatch,
-    #[error("cannot write to the referee")]
-    Io(#[from] io::Error),
-}
 
 /// A seat in one match, shared by the thread that reads from the referee and those that answer.
 #[derive(Debug)]
@@ -139,7 +123,7 @@ impl SeatClient {
     ///
     /// # Errors
     /// Nothing was sent, for this reason.
-    pub fn answer(&self, text: &str, offers_draw: bool) -> Result<(), SeatError> {
+    pub fn answer(&self, text: &str, offers_draw: bool) -> Result<(), Wrong> {
         self.change(|state| {
             let turn = &state.open_turn()?.message;
             let legal = turn["legal"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -153,12 +137,12 @@ impl SeatClient {
             } else if text == ACCEPT_DRAW && turn["draw_offered"] == true {
                 json!({"type": "accept_draw", "match": of, "seat": seat, "turn": id})
             } else if text == ACCEPT_DRAW {
-                return Err(SeatError::NoDrawOffered);
+                return Err("no draw is offered".into());
             } else {
-                return Err(SeatError::IllegalMove { text: text.to_owned(), legal: legal.join(", ") });
+                return Err(format!("`{text}` is not a legal move; the legal moves are: {}", legal.join(", ")).into());
             };
             state.turn = None;
-            Ok(state.send(&answer)?)
+            state.send(&answer).map_err(not_sent)
         })
     }
 
@@ -166,23 +150,27 @@ impl SeatClient {
     ///
     /// # Errors
     /// Nothing was sent, for this reason.
-    pub fn resign(&self) -> Result<(), SeatError> {
+    pub fn resign(&self) -> Result<(), Wrong> {
         self.change(|state| {
             if state.start.is_null() || state.end.is_some() {
-                return Err(SeatError::NoMatch);
+                return Err("no match is running".into());
             }
             state.turn = None;
             let resign =
                 json!({"type": "resign", "match": state.start["match"], "seat": state.start["seat"]});
-            Ok(state.send(&resign)?)
+            state.send(&resign).map_err(not_sent)
         })
     }
 
-    fn change(&self, change: impl FnOnce(&mut SeatState) -> Result<(), SeatError>) -> Result<(), SeatError> {
+    fn change(&self, change: impl FnOnce(&mut SeatState) -> Result<(), Wrong>) -> Result<(), Wrong> {
         let mut changed = Ok(());
         self.state.send_modify(|state| changed = change(state));
         changed
     }
+}
+
+fn not_sent(error: io::Error) -> Wrong {
+    Wrong::at("cannot write to the referee", error)
 }
 
 impl SeatState {
@@ -217,8 +205,12 @@ impl SeatState {
         referee.write_all(format!("{message}\n").as_bytes())
     }
 
-    fn open_turn(&self) -> Result<&OpenTurn, SeatError> {
-        let why = if self.end.is_some() { SeatError::Over } else { SeatError::NotYourTurn };
+    fn open_turn(&self) -> Result<&OpenTurn, Wrong> {
+        let why = if self.end.is_some() {
+            Wrong::new("the match is over; `wait_for_turn` returns the result")
+        } else {
+            Wrong::new("it is not your turn; `wait_for_turn` returns when it is")
+        };
         self.turn.as_ref().ok_or(why)
     }
 

@@ -70,10 +70,9 @@ pub fn most_unpacked(packed: usize) -> u64 {
     (packed as u64).saturating_mul(MOST_RATIO).saturating_add(LEAST_UNPACKED).min(MOST_READ)
 }
 
-/// More bytes than may be read.
-#[derive(Debug, thiserror::Error)]
-#[error("it is larger than {}, up to which it is read", size(*.0))]
-struct TooLarge(u64);
+fn too_large(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, what)
+}
 
 fn size(bytes: u64) -> String {
     match (bytes >> 20, bytes >> 10) {
@@ -91,7 +90,7 @@ pub fn read_limited(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, TooLarge(most)));
+        return Err(too_large(format!("it is larger than {}, up to which it is read", size(most))));
     }
     Ok(bytes)
 }
@@ -117,15 +116,10 @@ pub fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     }
     let unpacked = read_limited(MultiGzDecoder::new(&*bytes), most_unpacked(bytes.len()));
     unpacked.map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => io::Error::new(io::ErrorKind::FileTooLarge, UnpackedTooLarge(error)),
+        io::ErrorKind::FileTooLarge => too_large(format!("decompressed, {error}: decompress it first")),
         _ => error,
     })
 }
-
-/// Compressed data gives more than may be read.
-#[derive(Debug, thiserror::Error)]
-#[error("decompressed, {0}: decompress it first")]
-struct UnpackedTooLarge(io::Error);
 
 /// Whether a file name ends with `.` and this extension, before that of a compressed file if it has one.
 pub fn has_extension(path: &Path, extension: &str) -> bool {

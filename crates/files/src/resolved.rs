@@ -4,6 +4,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use referee_game::Wrong;
 use referee_game::printable::printable;
 
 /// Why a path is not in a directory.
@@ -27,6 +28,12 @@ pub enum NotInFolder {
         printable(&end.to_string_lossy())
     )]
     Outside { path: PathBuf, end: PathBuf },
+}
+
+impl From<NotInFolder> for Wrong {
+    fn from(error: NotInFolder) -> Wrong {
+        Wrong::of(&error)
+    }
 }
 
 /// An entry below a directory that is no directory itself.

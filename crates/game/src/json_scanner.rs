@@ -1,5 +1,6 @@
 //! A strict JSON scanner (RFC 8259). It rejects duplicate keys, lone surrogates and deep nesting.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use referee_protocol::Text;
@@ -28,7 +29,7 @@ pub enum Value<'a> {
 #[derive(Debug, thiserror::Error)]
 #[error("{flaw} at line 1 column {column}")]
 pub struct ScanError {
-    flaw: ScanFlaw,
+    flaw: Cow<'static, str>,
     /// Counted from 1.
     column: usize,
     /// The keys and the indices in lists that lead to the value, the innermost first.
@@ -53,31 +54,7 @@ impl ScanError {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-enum ScanFlaw {
-    #[error("trailing characters")]
-    Trailing,
-    #[error("the line ends too early")]
-    TooShort,
-    #[error("expected `{}`", char::from(*.0))]
-    Expected(u8),
-    #[error("expected a value")]
-    NoValue,
-    #[error("recursion limit exceeded")]
-    TooDeep,
-    #[error("more than {0} lists and objects inside each other")]
-    DeeperThan(usize),
-    #[error("the number is beyond the range of a double")]
-    NoDouble,
-    #[error("duplicate key `{0}`")]
-    DuplicateKey(String),
-    #[error("a control character in a string")]
-    ControlCharacter,
-    #[error("an invalid escape")]
-    Escape,
-    #[error("invalid number")]
-    Number,
-}
+const TOO_SHORT: &str = "the line ends too early";
 
 /// A scanner at a position of a text.
 #[derive(Debug)]
@@ -110,11 +87,11 @@ impl<'a> JsonScanner<'a> {
         self.space();
         self.fields(&mut each)?;
         self.space();
-        if self.at < self.text.len() { Err(self.flaw(ScanFlaw::Trailing)) } else { Ok(()) }
+        if self.at < self.text.len() { Err(self.flaw("trailing characters")) } else { Ok(()) }
     }
 
-    fn flaw(&self, flaw: ScanFlaw) -> ScanError {
-        ScanError { flaw, column: self.at + 1, path: Vec::new() }
+    fn flaw(&self, flaw: impl Into<Cow<'static, str>>) -> ScanError {
+        ScanError { flaw: flaw.into(), column: self.at + 1, path: Vec::new() }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -139,14 +116,19 @@ impl<'a> JsonScanner<'a> {
             return Ok(());
         }
         let is_over = self.at == self.text.len();
-        Err(self.flaw(if is_over { ScanFlaw::TooShort } else { ScanFlaw::Expected(byte) }))
+        Err(match is_over {
+            true => self.flaw(TOO_SHORT),
+            false => self.flaw(format!("expected `{}`", char::from(byte))),
+        })
     }
 
     fn enter(&mut self) -> Result<(), ScanError> {
         self.levels += 1;
         match self.portable {
-            Some(most) if self.levels > most => Err(self.flaw(ScanFlaw::DeeperThan(most))),
-            None if self.levels > LEVELS => Err(self.flaw(ScanFlaw::TooDeep)),
+            Some(most) if self.levels > most => {
+                Err(self.flaw(format!("more than {most} lists and objects inside each other")))
+            }
+            None if self.levels > LEVELS => Err(self.flaw("recursion limit exceeded")),
             _ => Ok(()),
         }
     }
@@ -162,7 +144,7 @@ impl<'a> JsonScanner<'a> {
                 let key = self.string()?;
                 self.expect(b':')?;
                 if keys.contains(&key) {
-                    return Err(self.flaw(ScanFlaw::DuplicateKey(key.to_string())));
+                    return Err(self.flaw(format!("duplicate key `{key}`")));
                 }
                 let value = self.value().map_err(|error| error.in_field(&key))?;
                 each(&key, value);
@@ -206,10 +188,10 @@ impl<'a> JsonScanner<'a> {
             Some(_) => {
                 let rest = &self.text[self.at..];
                 let word = ["true", "false", "null"].into_iter().find(|word| rest.starts_with(word));
-                self.at += word.ok_or_else(|| self.flaw(ScanFlaw::NoValue))?.len();
+                self.at += word.ok_or_else(|| self.flaw("expected a value"))?.len();
                 Ok(Value::Other)
             }
-            None => Err(self.flaw(ScanFlaw::TooShort)),
+            None => Err(self.flaw(TOO_SHORT)),
         }
     }
 
@@ -219,14 +201,14 @@ impl<'a> JsonScanner<'a> {
         let mut has_escape = false;
         loop {
             match self.peek() {
-                None => return Err(self.flaw(ScanFlaw::TooShort)),
+                None => return Err(self.flaw(TOO_SHORT)),
                 Some(b'"') => break,
-                Some(..b' ') => return Err(self.flaw(ScanFlaw::ControlCharacter)),
+                Some(..b' ') => return Err(self.flaw("a control character in a string")),
                 Some(b'\\') => {
                     has_escape = true;
                     self.at += 1;
                     if self.peek().is_none() {
-                        return Err(self.flaw(ScanFlaw::TooShort));
+                        return Err(self.flaw(TOO_SHORT));
                     }
                     self.at += 1;
                 }
@@ -240,7 +222,7 @@ impl<'a> JsonScanner<'a> {
         }
         let quoted = &self.text[begin - 1..self.at];
         let read: Result<String, _> = serde_json::from_str(quoted);
-        read.map(Text::from).map_err(|_| self.flaw(ScanFlaw::Escape))
+        read.map(Text::from).map_err(|_| self.flaw("an invalid escape"))
     }
 
     fn digits(&mut self) -> usize {
@@ -262,12 +244,12 @@ impl<'a> JsonScanner<'a> {
             has_exponent = self.digits() > 0;
         }
         if !(has_whole && has_fraction && has_exponent) || matches!(self.peek(), Some(b'0'..=b'9')) {
-            return Err(self.flaw(ScanFlaw::Number));
+            return Err(self.flaw("invalid number"));
         }
         let number = &self.text[begin..self.at];
         let is_plain = number.len() <= PLAIN_NUMBER && !number.contains(['e', 'E']);
         if self.portable.is_some() && !is_plain && !number.parse().is_ok_and(f64::is_finite) {
-            return Err(self.flaw(ScanFlaw::NoDouble));
+            return Err(self.flaw("the number is beyond the range of a double"));
         }
         Ok(number.parse().map_or(Value::Other, Value::Number))
     }

@@ -33,6 +33,7 @@ pub mod scene;
 pub mod schema;
 pub mod seat;
 pub mod test_length;
+mod wrong;
 
 pub use blocks::extend_in_blocks;
 pub use catalog::{Catalog, UnknownGame};
@@ -50,3 +51,4 @@ pub use scene::Scene;
 #[cfg(feature = "schema")]
 pub use schema::Schemas;
 pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};
+pub use wrong::Wrong;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::SystemTime;
 
-use referee_store::{StoreError, ValueDefect, damaged, utc};
+use referee_store::{StoreError, damaged, utc};
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 
@@ -182,7 +182,7 @@ impl League {
     pub fn in_force(&self, ladder: Option<&str>) -> Result<InForce, StoreError> {
         let text = self.value(&format!("{IN_FORCE}{}", ladder.unwrap_or_default()))?;
         let Some(text) = text else { return Ok(InForce::default()) };
-        serde_json::from_str(&text).map_err(|error| damaged("league", ValueDefect::Json { error, text }))
+        serde_json::from_str(&text).map_err(|error| damaged("league", format!("{error}: {text:?}")))
     }
 
     /// What is in force because of events, by ladder; of the league as a whole by an empty name.

@@ -1,6 +1,6 @@
 //! The finals of a ladder, which is a tournament of its own.
 
-use referee_store::{StoreError, ValueDefect, damaged};
+use referee_store::{StoreError, damaged};
 use serde::{Deserialize, Serialize};
 
 use super::League;
@@ -26,6 +26,6 @@ impl League {
         let key = finals_of(ladder);
         let Some(text) = self.value(&key)? else { return Ok(None) };
         let read = serde_json::from_str(&text);
-        read.map(Some).map_err(|error| damaged("league", ValueDefect::Json { error, text }))
+        read.map(Some).map_err(|error| damaged("league", format!("{error}: {text:?}")))
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use referee_game::json;
+use referee_game::{Wrong, json};
 
 use serde::{Deserialize, Serialize};
 
 use crate::bots::BotDisplayNames;
-use crate::error::{LadderError, NotCounted};
+use crate::error::NotCounted;
 use crate::ladder_rulings::LadderRulings;
 use crate::tally::{LadderRow, LadderSeats, LadderTally, ranking};
 use crate::{League, Season};
@@ -66,11 +66,7 @@ impl LadderSeason {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn book(
-        &self,
-        seats: LadderSeats,
-        anchors: BTreeMap<String, f64>,
-    ) -> Result<LadderTally, LadderError> {
+    pub fn book(&self, seats: LadderSeats, anchors: BTreeMap<String, f64>) -> Result<LadderTally, Wrong> {
         let mut book = LadderTally::new(seats, anchors);
         self.begin(&mut book)?;
         Ok(book)
@@ -83,7 +79,7 @@ impl LadderSeason {
     }
 
     /// Adds the ratings from which players start to a book without results.
-    pub fn begin(&self, book: &mut LadderTally) -> Result<(), LadderError> {
+    pub fn begin(&self, book: &mut LadderTally) -> Result<(), Wrong> {
         self.kept.iter().rev().try_for_each(|row| book.keep(row))
     }
 }

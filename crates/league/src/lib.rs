@@ -37,7 +37,7 @@ pub use acts::{ActError, LadderMatches, LeaguePart, OrganiserAct, OwnerAct, Owne
 
 pub use bots::{BotDisplayNames, BotEnd, LeagueBot, NewBot, ProgramName};
 pub use challenges::Challenge;
-pub use error::{LadderError, NotCounted};
+pub use error::NotCounted;
 pub use events::{EventKind, InForce, PlannedEvent};
 pub use finals::FinalsLink;
 pub use history::{KeptRating, RatingPoint};
@@ -58,8 +58,7 @@ pub use tally::{LadderRow, LadderSeats, LadderTally, RatingInputs, Standing, ran
 
 use referee_files::{Folder, keep_private};
 use referee_store::{
-    BUSY, RULINGS, RulingRow, Schema, StoreError, ValueDefect, damaged, data_version, database_files,
-    read_rulings, utc,
+    BUSY, RULINGS, RulingRow, Schema, StoreError, damaged, data_version, database_files, read_rulings, utc,
 };
 
 /// The page cache of a connection in KiB. A server has several connections for months, and mostly appends.
@@ -186,7 +185,7 @@ impl League {
     pub fn number(&self, key: &str) -> Result<Option<u32>, StoreError> {
         let number = |text: String| {
             let key = key.to_owned();
-            text.parse().map_err(|_| damaged("league", ValueDefect::Number { key, text }))
+            text.parse().map_err(|_| damaged("league", format!("`{key}` is `{text}`, expected a number")))
         };
         self.value(key)?.map(number).transpose()
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use referee_game::Seating;
+use referee_game::{Seating, Wrong};
 use referee_stats::ladder::{Copies, CountedResult, FirstMatch, Name, Strength};
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{Anchored, Counts, EarlierRating, FitConstraints, fit_anchored};
@@ -14,7 +14,6 @@ use referee_stats::{Deals, Entrant, Lineup, MatchResult, SideResult, Wdl};
 use referee_store::MatchKind;
 
 use crate::bots::BotDisplayNames;
-use crate::error::LadderError;
 use crate::ladder_rulings::LadderRulings;
 use crate::matches::LeagueMatch;
 
@@ -201,7 +200,7 @@ impl LadderTally {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn without_results(&self) -> Result<LadderTally, LadderError> {
+    pub fn without_results(&self) -> Result<LadderTally, Wrong> {
         let mut book = LadderTally::new(
             LadderSeats { seating: self.seating, is_mirrored: self.is_mirrored },
             self.anchors.clone(),
@@ -214,7 +213,7 @@ impl LadderTally {
     ///
     /// # Errors
     /// If there are too many players.
-    pub(crate) fn keep(&mut self, row: &LadderRow) -> Result<(), LadderError> {
+    pub(crate) fn keep(&mut self, row: &LadderRow) -> Result<(), Wrong> {
         let player = self.player(&row.player)?;
         let Standing { is_anchor, rating, margin_in_field, .. } = row.standing;
         if !is_anchor {
@@ -243,11 +242,12 @@ impl LadderTally {
     ///
     /// # Errors
     /// If there are too many players.
-    pub fn player(&mut self, name: &str) -> Result<Entrant, LadderError> {
+    pub fn player(&mut self, name: &str) -> Result<Entrant, Wrong> {
         if let Some(&player) = self.by_name.get(name) {
             return Ok(player);
         }
-        let index = u16::try_from(self.players.len()).map_err(|_| LadderError::TooManyPlayers)?;
+        let index =
+            u16::try_from(self.players.len()).map_err(|_| Wrong::new("the ladder has too many players"))?;
         let (player, bot) = (Entrant(index), Name::parse(name).bot);
         if let Some(&elo) = self.anchors.get(&bot) {
             self.known.anchors.insert(player, elo);
@@ -290,9 +290,9 @@ impl LadderTally {
     ///
     /// # Errors
     /// If it does not fit the seats of the ladder.
-    pub fn add(&mut self, row: &LeagueMatch) -> Result<Option<Lineup>, LadderError> {
+    pub fn add(&mut self, row: &LeagueMatch) -> Result<Option<Lineup>, Wrong> {
         let seats = self.seating.seats();
-        let misfit = || LadderError::Misfit { id: row.id(), seats };
+        let misfit = || Wrong::from(format!("{} does not fit the {seats} seats of its ladder", row.id()));
         if row.players.len() != seats || row.faults.len() != seats {
             return Err(misfit());
         }

@@ -51,25 +51,12 @@ pub struct DrawRule {
 const MOST: u32 = 1_000_000;
 const ONE_SIDED: &str = "one-sided";
 
-/// A text that is no rule.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoRule {
-    #[error("unknown part `{part}`; expected {form}")]
-    Unknown { part: String, form: &'static str },
-    #[error("`{part}`: expected a whole number from {least} to {MOST}")]
-    Number { part: String, least: u32 },
-    #[error("`{0}` is given twice")]
-    Twice(&'static str),
-    #[error("`{key}` is missing; expected {form}")]
-    Missing { key: &'static str, form: &'static str },
-}
-
 /// The numbers of a rule, by key, each with its least value.
 fn numbers<const N: usize>(
     text: &str,
     keys: [(&'static str, u32); N],
     form: &'static str,
-) -> Result<[Option<u32>; N], NoRule> {
+) -> Result<[Option<u32>; N], Misconfigured> {
     let mut found = [None; N];
     for part in text.split(',') {
         let (key, number) = match part {
@@ -77,36 +64,42 @@ fn numbers<const N: usize>(
             part => part.split_once('=').unwrap_or((part, "")),
         };
         let at = keys.iter().position(|(known, _)| *known == key);
-        let at = at.ok_or_else(|| NoRule::Unknown { part: part.to_owned(), form })?;
+        let at = at.ok_or_else(|| Misconfigured(format!("unknown part `{part}`; expected {form}")))?;
         let (key, least) = keys[at];
         let number = number.parse().ok().filter(|number| (least..=MOST).contains(number));
-        let number = number.ok_or_else(|| NoRule::Number { part: part.to_owned(), least })?;
+        let number = number.ok_or_else(|| {
+            Misconfigured(format!("`{part}`: expected a whole number from {least} to {MOST}"))
+        })?;
         if found[at].replace(number).is_some() {
-            return Err(NoRule::Twice(key));
+            return Err(Misconfigured(format!("`{key}` is given twice")));
         }
     }
     Ok(found)
 }
 
-impl FromStr for ResignRule {
-    type Err = NoRule;
+fn missing(key: &str, form: &str) -> Misconfigured {
+    Misconfigured(format!("`{key}` is missing; expected {form}"))
+}
 
-    fn from_str(text: &str) -> Result<ResignRule, NoRule> {
+impl FromStr for ResignRule {
+    type Err = Misconfigured;
+
+    fn from_str(text: &str) -> Result<ResignRule, Misconfigured> {
         let form = "score=N,moves=N or score=N,moves=N,one-sided";
         let [score, moves, one_sided] = numbers(text, [("score", 1), ("moves", 1), (ONE_SIDED, 1)], form)?;
-        let needed = |number: Option<u32>, key| number.ok_or(NoRule::Missing { key, form });
+        let needed = |number: Option<u32>, key| number.ok_or_else(|| missing(key, form));
         let (score, moves) = (needed(score, "score")?, needed(moves, "moves")?);
         Ok(ResignRule { score, moves, one_sided: one_sided.is_some() })
     }
 }
 
 impl FromStr for DrawRule {
-    type Err = NoRule;
+    type Err = Misconfigured;
 
-    fn from_str(text: &str) -> Result<DrawRule, NoRule> {
+    fn from_str(text: &str) -> Result<DrawRule, Misconfigured> {
         let form = "score=N,moves=N or score=N,moves=N,after=N";
         let [score, moves, after] = numbers(text, [("score", 0), ("moves", 1), ("after", 0)], form)?;
-        let needed = |number: Option<u32>, key| number.ok_or(NoRule::Missing { key, form });
+        let needed = |number: Option<u32>, key| number.ok_or_else(|| missing(key, form));
         let (score, moves) = (needed(score, "score")?, needed(moves, "moves")?);
         Ok(DrawRule { score, moves, after: after.unwrap_or(0) })
     }

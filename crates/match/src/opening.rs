@@ -69,20 +69,15 @@ impl TryFrom<OpeningFields> for Opening {
     }
 }
 
-/// An opening is invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{what}", if *.ply > 0 { format!("ply {ply}: ") } else { String::new() })]
-pub struct Unplayable {
-    /// The invalid ply, counted from 1; 0 for the opening as a whole.
-    pub ply: usize,
-    pub what: String,
-}
-
 /// Why a match has no opening.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOpening {
-    #[error(transparent)]
-    Unplayable(#[from] Unplayable),
+    #[error("{}{what}", if *.ply > 0 { format!("ply {ply}: ") } else { String::new() })]
+    Unplayable {
+        /// The invalid ply, counted from 1; 0 for the opening as a whole.
+        ply: usize,
+        what: String,
+    },
     #[error(transparent)]
     RulesFailed(#[from] RulesFailed),
 }
@@ -90,8 +85,8 @@ pub enum NoOpening {
 impl From<NoOpening> for NotOpened {
     fn from(error: NoOpening) -> Self {
         match error {
-            NoOpening::Unplayable(error) => Misconfigured(error.to_string()).into(),
             NoOpening::RulesFailed(failed) => failed.into(),
+            unplayable => Misconfigured(unplayable.to_string()).into(),
         }
     }
 }
@@ -103,7 +98,7 @@ impl From<NoOpening> for NotOpened {
 /// What is wrong with the opening, or that the rules failed.
 pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<(), NoOpening> {
     let id = table.meta().id;
-    let refuse = |what| Err(Unplayable { ply: 0, what }.into());
+    let refuse = |what| Err(NoOpening::Unplayable { ply: 0, what });
     let plies = match opening {
         Opening::None => return Ok(()),
         Opening::Random(plies) => *plies as usize,
@@ -117,7 +112,7 @@ pub fn check(table: &dyn Table, opening: &Opening, limits: &Limits) -> Result<()
         return refuse(format!("an opening of {plies} plies is too long: it has at most {most}"));
     }
     match (find(table, opening, &mut RandomKey([0; 32]).opening(), limits), opening) {
-        (Err(NoOpening::Unplayable(error)), Opening::Random(_)) => {
+        (Err(error @ NoOpening::Unplayable { .. }), Opening::Random(_)) => {
             refuse(format!("{id} with these options: {error}"))
         }
         (found, _) => found.map(drop),
@@ -142,7 +137,7 @@ fn find(
                 }
             }
             let what = AbortReason::NoOpening { plies, tries }.to_string();
-            Err(Unplayable { ply: 0, what }.into())
+            Err(NoOpening::Unplayable { ply: 0, what })
         }
         Opening::Given(moves) => read(start.fork(), moves),
     }
@@ -175,7 +170,7 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, NoOpe
         let seat = decision.as_ref().and_then(|decision| decision.seats().iter().next());
         let Some((decision, seat)) = decision.zip(seat) else {
             let what = "the match would be over before its first turn".to_owned();
-            return Err(Unplayable { ply: moves.len(), what }.into());
+            return Err(NoOpening::Unplayable { ply: moves.len(), what });
         };
         let Some(text) = texts.next() else { return Ok(moves) };
         let index = table.find(&decision, seat, text).map_err(|refused| {
@@ -186,7 +181,7 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, NoOpe
                 MoveError::Ambiguous(all) => format!("`{shown}` may be {}", all.join(", ")),
                 MoveError::RulesFailed(failed) => return NoOpening::RulesFailed(failed),
             };
-            Unplayable { ply: moves.len() + 1, what }.into()
+            NoOpening::Unplayable { ply: moves.len() + 1, what }
         })?;
         table.play(decision, &[index])?;
         moves.push(index);
@@ -214,8 +209,8 @@ impl Common {
         }
         let find = |common: &mut Common| match find(&*common.table, opening, &mut stream, &common.limits) {
             Ok(moves) => Ok(Ok(moves)),
-            Err(NoOpening::Unplayable(error)) => Ok(Err(error)),
             Err(NoOpening::RulesFailed(failed)) => Err(failed),
+            Err(unplayable) => Ok(Err(unplayable)),
         };
         let moves = match (self.call_rules(stamp, find)?, opening) {
             (Ok(moves), _) => moves,

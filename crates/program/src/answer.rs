@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use referee_game::json;
 use referee_game::json_scanner::JsonScanner;
+use referee_game::{Wrong, json};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::{BadAnswer, BadView, MOST_DEPTH, MOST_VIEW};
+use crate::{BadAnswer, MOST_DEPTH, MOST_VIEW};
 
 /// The answer of a program without the carriage return that may end its line.
 ///
@@ -41,13 +41,16 @@ pub(crate) fn escaped(json: &RawValue) -> Box<RawValue> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn read_view(view: &RawValue) -> Result<Box<RawValue>, BadView> {
+pub(crate) fn read_view(view: &RawValue) -> Result<Box<RawValue>, Wrong> {
     if !view.get().starts_with('{') {
-        return Err(BadView::NoObject);
+        return Err("`view` is not an object".into());
     }
     let view = escaped(view);
     let bytes = view.get().len();
-    if bytes > MOST_VIEW { Err(BadView::Long { bytes }) } else { Ok(view) }
+    if bytes > MOST_VIEW {
+        return Err(format!("`view` has {bytes} bytes; it has at most {MOST_VIEW}").into());
+    }
+    Ok(view)
 }
 
 /// The answer to `start` if the options contradict each other or the seats.

@@ -3,15 +3,10 @@
 use std::str::Utf8Error;
 
 use referee_game::json_scanner::ScanError;
-use referee_game::scene::Tone;
 use referee_game::seat::Seat;
-use referee_game::{AmountRange, counted};
+use referee_game::{AmountRange, Wrong, counted};
 
-use crate::scene::{MOST_PARTS, MOST_SHAPES};
-use crate::{
-    MOST_AMOUNT, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_SCENE, MOST_SCENE_TEXT, MOST_STATE,
-    MOST_TEXT, MOST_VIEW,
-};
+use crate::{MOST_AMOUNT, MOST_EVENTS, MOST_STATE, MOST_TEXT};
 
 /// An answer contradicts the specification or the manifest.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +33,7 @@ pub enum BadAnswer {
     Decision {
         seat: Seat,
         #[source]
-        what: BadDecision,
+        what: Wrong,
     },
     #[error("expected `{{\"ok\":true}}`, or `{{\"bad_move\":\"why\"}}`")]
     Check,
@@ -75,103 +70,20 @@ pub enum BadAnswer {
     #[error("`events`: at most {MOST_EVENTS}, not {0}")]
     EventCount(usize),
     #[error("`events`")]
-    Event(#[from] BadEvent),
+    Event(#[source] Wrong),
     #[error("`events`: nothing has happened before this position")]
     EarlyEvents,
     #[error("`decide`: seat {0}, whose view it was, does not decide")]
     NotItsTurn(Seat),
     #[error(transparent)]
-    View(#[from] BadView),
+    View(#[from] Wrong),
     #[error("`text` has {bytes} bytes; it has at most {MOST_TEXT}")]
     LongText { bytes: usize },
     #[error("`scene`")]
-    Scene(#[from] BadScene),
-}
-
-/// What is wrong with a view.
-#[derive(Debug, thiserror::Error)]
-pub enum BadView {
-    #[error("`view` is not an object")]
-    NoObject,
-    #[error("`view` has {bytes} bytes; it has at most {MOST_VIEW}")]
-    Long { bytes: usize },
+    Scene(#[source] Wrong),
 }
 
 /// The name of a field before what is wrong with it.
 fn in_quotes(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!("`{field}`: ") }
-}
-
-/// What is wrong with the decision of a seat.
-#[derive(Debug, thiserror::Error)]
-pub enum BadDecision {
-    #[error("`legal` is missing, but the manifest has no `check`")]
-    NoList,
-    #[error("`legal`: it has no move; a seat that decides has one")]
-    NoMove,
-    #[error("`legal`: `{}` is not printable ASCII without quote and backslash", .0.escape_debug())]
-    Characters(String),
-    #[error("`legal`: `{0}` has more than {MOST_MOVE} bytes")]
-    LongMove(String),
-    #[error("`legal`: `{0}` is there twice")]
-    Duplicate(String),
-    #[error("`legal` has {bytes} bytes; it has at most {MOST_LEGAL}")]
-    LongList { bytes: usize },
-    #[error(transparent)]
-    View(#[from] BadView),
-    #[error("`secret` and `unseen`: the manifest has no `hidden`")]
-    Secret,
-}
-
-/// What is wrong with an event.
-#[derive(Debug, thiserror::Error)]
-pub enum BadEvent {
-    #[error("an event is an object with a text `kind`")]
-    NoKind,
-    #[error("an event has {bytes} bytes; it has at most {MOST_EVENT}")]
-    Long { bytes: usize },
-    #[error("only the referee makes events of kind `{0}`")]
-    Reserved(&'static str),
-    #[error("`public` is missing, which a game with `hidden` has in every event")]
-    NoPublicForm,
-    #[error("a form is `null`: the manifest has no `hidden`")]
-    Unseen,
-    #[error("there is no seat `{0}`")]
-    NoSuchSeat(String),
-}
-
-/// What is wrong with a scene.
-#[derive(Debug, thiserror::Error)]
-pub enum BadScene {
-    #[error(transparent)]
-    Unreadable(#[from] serde_json::Error),
-    #[error("it has {bytes} bytes; it has at most {MOST_SCENE}")]
-    Long { bytes: usize },
-    #[error("its texts have {bytes} bytes; they have at most {MOST_SCENE_TEXT}")]
-    LongTexts { bytes: usize },
-    #[error("{width} by {height}; each from 1 to {}", referee_game::Scene::MOST_UNITS)]
-    Size {
-        /// In units.
-        width: i16,
-        /// In units.
-        height: i16,
-    },
-    #[error("at most {MOST_SHAPES} shapes with {MOST_PARTS} parts")]
-    TooMany,
-    #[error("two shapes have the id `{0}`")]
-    Duplicate(String),
-    #[error("there is no colour `{name}`; available: {}", Tone::ALL.map(Tone::name).join(", "))]
-    Colour { name: String },
-    #[error("the number {units}; expected {} to {}", -referee_game::Scene::MOST_UNITS, referee_game::Scene::MOST_UNITS)]
-    Units { units: f64 },
-    #[error("the length {units}; expected 0 to {}", referee_game::Scene::MOST_UNITS)]
-    Length { units: f64 },
-    #[error("shape `{id}`")]
-    Shape {
-        id: String,
-        #[source]
-        what: Box<BadScene>,
-    },
-    #[error("`places` of the move `{text}`: there is no shape `{id}`")]
-    Place { text: String, id: String },
 }

@@ -13,12 +13,12 @@ use std::{fs, io};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::{BadManifest, Manifest, ManifestProgram};
 #[cfg(feature = "wasm")]
-use crate::{BadModule, WasmModule};
-use referee_bots::{Command, CommandDefect, InvalidCommand};
-use referee_files::{FoundFile, NotInFolder, ResolvedFolder, open_regular, read_limited};
-use referee_game::hex;
+use crate::WasmModule;
+use crate::{Manifest, ManifestProgram};
+use referee_bots::Command;
+use referee_files::{FoundFile, ResolvedFolder, open_regular, read_limited};
+use referee_game::{Wrong, hex};
 
 /// The file that describes a game.
 pub const MANIFEST: &str = "game.toml";
@@ -52,83 +52,6 @@ const OTHER_ENDINGS: [&str; 14] = [
 ];
 /// How the names of files begin that are prose.
 const PROSE: [&str; 4] = ["README", "LICENSE", "COPYING", "CHANGELOG"];
-
-/// Why a directory is no game.
-#[derive(Debug, thiserror::Error)]
-pub enum BadGame {
-    #[error("{}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        error: io::Error,
-    },
-    #[error("{}", path.display())]
-    Manifest {
-        path: PathBuf,
-        #[source]
-        what: BadManifest,
-    },
-    #[error("{}: command", path.display())]
-    Command {
-        path: PathBuf,
-        #[source]
-        error: InvalidCommand,
-    },
-    #[error("{}: command", path.display())]
-    Program {
-        path: PathBuf,
-        #[source]
-        defect: CommandDefect,
-    },
-    /// The WebAssembly module cannot be rules.
-    #[cfg(feature = "wasm")]
-    #[error("{}", path.display())]
-    Module {
-        path: PathBuf,
-        #[source]
-        what: BadModule,
-    },
-    /// The rules are a WebAssembly module, which this program cannot run.
-    #[cfg(not(feature = "wasm"))]
-    #[error(
-        "{}: wasm: this program was built without WebAssembly: `cargo install referee --features wasm`",
-        path.display()
-    )]
-    NoWasm { path: PathBuf },
-    #[error("{}: {what}; expected an object of JSON Schemas, such as `View`, `Move` and `Event`", path.display())]
-    Schema { path: PathBuf, what: String },
-    #[error(
-        "{}: {key}: `{file}` is not a path below the directory: no record would identify it; copy it there",
-        path.display()
-    )]
-    Outside {
-        path: PathBuf,
-        /// `rules`, `schema`, `files`, `wasm` or `command`.
-        key: &'static str,
-        file: String,
-    },
-    #[error(transparent)]
-    Link(NotInFolder),
-    #[error(
-        "{}: files: the rules page and the manifest do not answer requests; expected the files of the program, or no `files` \
-         for all",
-        path.display()
-    )]
-    Unidentified { path: PathBuf },
-    #[error("{}: more than {MOST_FILES} files or {} MiB; `files` lists what counts", path.display(), MOST_BYTES >> 20)]
-    TooLarge { path: PathBuf },
-    #[error("{}: its name is not UTF-8", .0.display())]
-    Name(PathBuf),
-}
-
-impl From<NotInFolder> for BadGame {
-    fn from(error: NotInFolder) -> BadGame {
-        match error {
-            NotInFolder::Unreadable { path, error } => BadGame::Unreadable { path, error },
-            link => BadGame::Link(link),
-        }
-    }
-}
 
 /// What a directory of a game is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,19 +100,25 @@ impl GameDirectory {
     ///
     /// # Errors
     /// Names the file and what is wrong with it.
-    pub(crate) fn read(directory: &Path, origin: Origin) -> Result<GameDirectory, BadGame> {
+    pub(crate) fn read(directory: &Path, origin: Origin) -> Result<GameDirectory, Wrong> {
         let folder = ResolvedFolder::open(directory)?;
         let path = directory.join(MANIFEST);
         let text = read_text(&folder.resolve(Path::new(MANIFEST))?)?;
         let manifest = match Manifest::read(&text) {
             Ok(manifest) => manifest,
-            Err(what) => return Err(BadGame::Manifest { path, what }),
+            Err(what) => return Err(Wrong::at(path.display().to_string(), what)),
         };
         let below = |key, file: &str| {
             let parts = Path::new(file).components().filter(|part| *part != Component::CurDir);
             let inner: Option<PathBuf> =
                 parts.map(|part| matches!(part, Component::Normal(_)).then_some(part)).collect();
-            inner.ok_or_else(|| BadGame::Outside { path: path.clone(), key, file: file.to_owned() })
+            inner.ok_or_else(|| {
+                Wrong::from(format!(
+                    "{}: {key}: `{file}` is not a path below the directory: no record would identify it; \
+                     copy it there",
+                    path.display()
+                ))
+            })
         };
         let page_file = manifest.rules.as_deref().map(|page| below("rules", page)).transpose()?;
         let kept_page = directory.with_extension("md");
@@ -201,7 +130,7 @@ impl GameDirectory {
         let (command, module) = match manifest.program() {
             ManifestProgram::Command(command) => match command.parse::<Command>() {
                 Ok(command) => (Some(command), None),
-                Err(error) => return Err(BadGame::Command { path, error }),
+                Err(error) => return Err(Wrong::at(format!("{}: command", path.display()), error)),
             },
             ManifestProgram::Wasm(file) => (None, Some(below("wasm", file)?)),
         };
@@ -215,7 +144,12 @@ impl GameDirectory {
             let leaves = file.is_absolute() && file.exists()
                 || file.components().any(|part| part == Component::ParentDir);
             if leaves {
-                return Err(BadGame::Outside { path, key: "command", file: word.clone() });
+                return Err(format!(
+                    "{}: command: `{word}` is not a path below the directory: no record would identify it; \
+                     copy it there",
+                    path.display()
+                )
+                .into());
             }
             if !word.is_empty() && directory.join(file).is_file() {
                 let file = below("command", word)?;
@@ -243,7 +177,12 @@ impl GameDirectory {
         identified.retain(|file| *file != page_file && *file != manifest_file);
         let answers = |file: &PathBuf| schema_file.as_ref() != Some(file);
         if !identified.iter().any(answers) {
-            return Err(BadGame::Unidentified { path });
+            return Err(format!(
+                "{}: files: the rules page and the manifest do not answer requests; expected the files \
+                 of the program, or no `files` for all",
+                path.display()
+            )
+            .into());
         }
         identified.extend(schema_file.clone());
 
@@ -251,7 +190,9 @@ impl GameDirectory {
         let mut files =
             BTreeMap::from([(MANIFEST.to_owned(), copying.write(&manifest_file, text.as_bytes(), 0o600)?)]);
         for file in &identified {
-            let name = file.to_str().ok_or_else(|| BadGame::Name(directory.join(file)))?;
+            let name = file
+                .to_str()
+                .ok_or_else(|| format!("{}: its name is not UTF-8", directory.join(file).display()))?;
             files.insert(name.to_owned(), copying.copy(file)?);
         }
         // What was built from identified sources need not have the same bytes on other machines.
@@ -267,8 +208,8 @@ impl GameDirectory {
     }
 }
 
-fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> BadGame {
-    |error| BadGame::Unreadable { path: path.to_owned(), error }
+fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Wrong {
+    |error| Wrong::at(path.display().to_string(), error)
 }
 
 /// Reads a file of this size at most.
@@ -276,7 +217,7 @@ fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_limited(open_regular(path, OpenOptions::new().read(true))?, most)
 }
 
-fn read_text(path: &Path) -> Result<String, BadGame> {
+fn read_text(path: &Path) -> Result<String, Wrong> {
     let text = read(path, MOST_TEXT).and_then(|bytes| {
         String::from_utf8(bytes)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
@@ -285,8 +226,13 @@ fn read_text(path: &Path) -> Result<String, BadGame> {
 }
 
 /// Reads the copy of the schemas in `path`.
-fn read_schema(copy: &Path, path: &Path) -> Result<Map<String, Value>, BadGame> {
-    let bad = |what| BadGame::Schema { path: path.to_owned(), what };
+fn read_schema(copy: &Path, path: &Path) -> Result<Map<String, Value>, Wrong> {
+    let bad = |what| {
+        Wrong::from(format!(
+            "{}: {what}; expected an object of JSON Schemas, such as `View`, `Move` and `Event`",
+            path.display()
+        ))
+    };
     let schemas: Map<String, Value> =
         serde_json::from_str(&read_text(copy)?).map_err(|error| bad(error.to_string()))?;
     match schemas.iter().find(|(_, schema)| !schema.is_object() && !schema.is_boolean()) {
@@ -305,10 +251,10 @@ pub(crate) fn load_module(
     copy: &GameCopy,
     file: &str,
     manifest: &Manifest,
-) -> Result<WasmModule, BadGame> {
+) -> Result<WasmModule, Wrong> {
     let path = directory.join(file);
     let bytes = read(&copy.path().join(file), MOST_MODULE).map_err(unreadable(&path))?;
-    WasmModule::new(file, &bytes, manifest).map_err(|what| BadGame::Module { path, what })
+    WasmModule::new(file, &bytes, manifest).map_err(|what| Wrong::at(path.display().to_string(), what))
 }
 
 struct ListedFiles<'a> {
@@ -319,19 +265,24 @@ struct ListedFiles<'a> {
 
 impl ListedFiles<'_> {
     /// Adds a file or the files of a directory.
-    fn add(&mut self, file: PathBuf) -> Result<(), BadGame> {
+    fn add(&mut self, file: PathBuf) -> Result<(), Wrong> {
         if self.folder.resolve(&file)?.is_dir() {
             return self.add_all(&file);
         }
         if self.files.len() == MOST_FILES {
-            return Err(BadGame::TooLarge { path: self.folder.path().join(MANIFEST) });
+            return Err(format!(
+                "{}: more than {MOST_FILES} files or {} MiB; `files` lists what counts",
+                self.folder.path().join(MANIFEST).display(),
+                MOST_BYTES >> 20
+            )
+            .into());
         }
         self.files.insert(file);
         Ok(())
     }
 
     /// Adds the files of a directory, except those that are no part of a game.
-    fn add_all(&mut self, from: &Path) -> Result<(), BadGame> {
+    fn add_all(&mut self, from: &Path) -> Result<(), Wrong> {
         let folder = self.folder;
         let mut is_part = |path: &Path, is_directory: bool| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -391,17 +342,21 @@ struct CopiedFiles<'a> {
 }
 
 impl CopiedFiles<'_> {
-    fn new(folder: &ResolvedFolder) -> Result<CopiedFiles<'_>, BadGame> {
+    fn new(folder: &ResolvedFolder) -> Result<CopiedFiles<'_>, Wrong> {
         let place = tempfile::Builder::new().prefix("referee-game-").tempdir();
         let place = place.map_err(unreadable(&std::env::temp_dir()))?;
         Ok(CopiedFiles { folder, copy: GameCopy { place, files: BTreeSet::new() }, bytes: 0 })
     }
 
     /// Copies a file. Returns its SHA-256.
-    fn copy(&mut self, file: &Path) -> Result<String, BadGame> {
+    fn copy(&mut self, file: &Path) -> Result<String, Wrong> {
         let path = self.folder.resolve(file)?;
         let bytes = read(&path, MOST_BYTES - self.bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::FileTooLarge => BadGame::TooLarge { path: self.folder.path().join(MANIFEST) },
+            io::ErrorKind::FileTooLarge => Wrong::from(format!(
+                "{}: more than {MOST_FILES} files or {} MiB; `files` lists what counts",
+                self.folder.path().join(MANIFEST).display(),
+                MOST_BYTES >> 20
+            )),
             _ => unreadable(&path)(error),
         })?;
         self.bytes += bytes.len() as u64;
@@ -410,7 +365,7 @@ impl CopiedFiles<'_> {
     }
 
     /// Writes a file of the copy. Returns its SHA-256.
-    fn write(&mut self, file: &Path, bytes: &[u8], mode: u32) -> Result<String, BadGame> {
+    fn write(&mut self, file: &Path, bytes: &[u8], mode: u32) -> Result<String, Wrong> {
         let path = self.copy.path().join(file);
         let write = || {
             path.parent().map_or(Ok(()), fs::create_dir_all)?;

@@ -44,17 +44,17 @@ mod table;
 #[cfg(feature = "wasm")]
 mod wasm;
 
-pub use bad_answer::{BadAnswer, BadDecision, BadEvent, BadScene, BadView};
+pub use bad_answer::BadAnswer;
 pub use carrier::{Carrier, Restarts};
 #[cfg(feature = "schema")]
 pub use check::{GameFigures, GameStep, check};
-pub use directory::{BadGame, MANIFEST, content};
+pub use directory::{MANIFEST, content};
 pub use keep::{keep, kept, version};
 pub use load::{files, is_game, load, load_kept, remove_copies, sandbox};
-pub use manifest::{BadManifest, Manifest, ManifestProgram};
+pub use manifest::{Manifest, ManifestProgram};
 pub use rules::ProgramRules;
 #[cfg(feature = "wasm")]
-pub use wasm::{BadModule, WasmModule};
+pub use wasm::WasmModule;
 
 /// The version of the messages between referee and program.
 pub const PROTOCOL: u32 = 1;

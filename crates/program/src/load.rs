@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-#[cfg(feature = "wasm")]
 use crate::directory::load_module;
-use crate::directory::{BadGame, GameCopy, GameDirectory, MANIFEST, Origin};
+use crate::directory::{GameCopy, GameDirectory, MANIFEST, Origin};
 use crate::processes::RulesProcesses;
 use crate::{Carrier, Manifest, ManifestProgram, ProgramRules};
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use referee_bots::{Command, Launch};
+#[cfg(feature = "wasm")]
+use referee_game::Wrong;
 use referee_game::erased::Rules;
 
 /// The games that were loaded, by directory.
@@ -40,7 +41,7 @@ pub fn is_game(directory: &Path) -> bool {
 ///
 /// # Errors
 /// Names the file and what is wrong with it.
-pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, BadGame> {
+pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Wrong> {
     load_from(directory, Origin::Author, launch)
 }
 
@@ -49,11 +50,11 @@ pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Bad
 ///
 /// # Errors
 /// Names the file and what is wrong with it.
-pub fn load_kept(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, BadGame> {
+pub fn load_kept(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Wrong> {
     load_from(directory, Origin::Kept, launch)
 }
 
-fn load_from(directory: &Path, origin: Origin, launch: &Launch) -> Result<&'static dyn Rules, BadGame> {
+fn load_from(directory: &Path, origin: Origin, launch: &Launch) -> Result<&'static dyn Rules, Wrong> {
     let place = canonical(directory)?;
     let mut loaded = loaded();
     if let Some(game) = loaded.get(&place) {
@@ -103,17 +104,17 @@ pub(crate) struct ReadGame {
     pub(crate) carrier: Box<dyn Carrier>,
 }
 
-fn canonical(directory: &Path) -> Result<PathBuf, BadGame> {
-    let unreadable = |error| BadGame::Unreadable { path: directory.to_owned(), error };
+fn canonical(directory: &Path) -> Result<PathBuf, Wrong> {
+    let unreadable = |error| Wrong::at(directory.display().to_string(), error);
     directory.canonicalize().map_err(unreadable)
 }
 
 #[cfg(feature = "schema")]
-pub(crate) fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, BadGame> {
+pub(crate) fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, Wrong> {
     read_from(&canonical(directory)?, Origin::Author, launch)
 }
 
-fn read_from(place: &Path, origin: Origin, launch: &Launch) -> Result<ReadGame, BadGame> {
+fn read_from(place: &Path, origin: Origin, launch: &Launch) -> Result<ReadGame, Wrong> {
     let GameDirectory { manifest, page, schema, text, files, command, copy } =
         GameDirectory::read(place, origin)?;
     let copy = Arc::new(copy);
@@ -122,9 +123,9 @@ fn read_from(place: &Path, origin: Origin, launch: &Launch) -> Result<ReadGame, 
             let command = in_copy(command.unwrap_or_default(), &copy, launch);
             if origin == Origin::Author {
                 let seen_by_author = Command { directory: Some(place.to_owned()), ..command.clone() };
-                seen_by_author
-                    .check()
-                    .map_err(|defect| BadGame::Program { path: place.join(MANIFEST), defect })?;
+                seen_by_author.check().map_err(|error| {
+                    Wrong::at(format!("{}: command", place.join(MANIFEST).display()), error)
+                })?;
             }
             let limits = [manifest.start_limit_ms, manifest.limit_ms];
             Box::new(RulesProcesses::new(command, limits, launch.clone(), copy.clone()))
@@ -132,7 +133,11 @@ fn read_from(place: &Path, origin: Origin, launch: &Launch) -> Result<ReadGame, 
         #[cfg(feature = "wasm")]
         (ManifestProgram::Wasm(file), _) => Box::new(load_module(place, &copy, file, &manifest)?),
         #[cfg(not(feature = "wasm"))]
-        (ManifestProgram::Wasm(_), _) => return Err(BadGame::NoWasm { path: place.join(MANIFEST) }),
+        (ManifestProgram::Wasm(_), _) => return Err(format!(
+            "{}: wasm: this program was built without WebAssembly: `cargo install referee --features wasm`",
+            place.join(MANIFEST).display()
+        )
+        .into()),
     };
     let description = to_raw_value(&json!({ "manifest": text, "files": files }))
         .unwrap_or_else(|error| unreachable!("it has string keys: {error}"));

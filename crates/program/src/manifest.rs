@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use referee_game::Wrong;
 use referee_game::disguise::Vocabulary;
 use referee_game::seat::{MAX_SEATS, Seating};
 use serde::Deserialize;
@@ -131,133 +132,99 @@ enum SeatCount {
     },
 }
 
-/// A manifest is invalid. The text begins with the key.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BadManifest {
-    #[error("{}", .0.to_string().trim_end())]
-    Unreadable(toml::de::Error),
-    #[error("protocol: {0} is not known here, only {PROTOCOL}")]
-    Protocol(u32),
-    #[error("expected either `command` or `wasm`")]
-    Program,
-    #[error(
-        "{key}: `{}`; expected lower-case letters, digits and `_`, beginning with a letter, at most {LONGEST_NAME}",
-        .word.escape_debug()
-    )]
-    Name {
-        /// `id`, `reasons`, `options` or `export`.
-        key: &'static str,
-        word: String,
-    },
-    #[error("title: expected 1 to {LONGEST_TITLE} characters")]
-    Title,
-    #[error("amounts: expected the unit, such as \"chips\", with 1 to {LONGEST_UNIT} characters")]
-    Unit,
-    #[error("amounts: a game with `draws_by_agreement` has none")]
-    AgreedAmounts,
-    #[error("reasons: expected at least one word, such as \"won\"")]
-    NoReason,
-    #[error("seats: expected at least one number")]
-    NoSeats,
-    #[error("seats: {seats} in {sides} sides; expected 2 to {MAX_SEATS} in 2 or more sides of equal size")]
-    Seating { seats: u8, sides: u8 },
-    #[error("seats: {0} is there twice")]
-    DuplicateSeats(u8),
-    #[error("openings: only games without `hidden`, `chance`, `simultaneous` and `check` have them")]
-    Openings,
-    #[error("check: only games with two sides have it")]
-    Check,
-    #[error(
-        "sample_moves: only games with `check` have them, as printable ASCII without quote and backslash, 1 to \
-         {MOST_UNLISTED_MOVE} bytes each"
-    )]
-    SampleMoves,
-    #[error(
-        "files: expected at least one, such as the program; without the key all files of the directory count"
-    )]
-    NoFiles,
-    #[error(
-        "options.{0}: `default` has a date or a number that is not finite; expected a text, a number, true, false, a list or a table"
-    )]
-    Default(String),
-    #[error("{key}: {ms}; expected 1 to {LONGEST_MS}")]
-    Limit {
-        /// `start_limit_ms` or `limit_ms`.
-        key: &'static str,
-        /// In milliseconds.
-        ms: u64,
-    },
-}
-
 impl Manifest {
     /// Reads a manifest.
     ///
     /// # Errors
     /// Names the key, what is wrong and what would be right.
-    pub fn read(text: &str) -> Result<Manifest, BadManifest> {
-        let manifest: Manifest = toml::from_str(text).map_err(BadManifest::Unreadable)?;
+    pub fn read(text: &str) -> Result<Manifest, Wrong> {
+        let manifest: Manifest =
+            toml::from_str(text).map_err(|why| Wrong::from(why.to_string().trim_end().to_owned()))?;
         manifest.check()?;
         Ok(manifest)
     }
 
-    fn check(&self) -> Result<(), BadManifest> {
+    fn check(&self) -> Result<(), Wrong> {
         if self.protocol != PROTOCOL {
-            return Err(BadManifest::Protocol(self.protocol));
+            return Err(format!("protocol: {} is not known here, only {PROTOCOL}", self.protocol).into());
         }
         self.try_program()?;
         let is_text = |text: &str, longest| {
             (1..=longest).contains(&text.chars().count()) && !text.contains(char::is_control)
         };
         if !is_text(&self.title, LONGEST_TITLE) {
-            return Err(BadManifest::Title);
+            return Err(format!("title: expected 1 to {LONGEST_TITLE} characters").into());
         }
         if self.amounts.as_ref().is_some_and(|unit| !is_text(unit, LONGEST_UNIT)) {
-            return Err(BadManifest::Unit);
+            return Err(format!(
+                "amounts: expected the unit, such as \"chips\", with 1 to {LONGEST_UNIT} characters"
+            )
+            .into());
         }
         if self.amounts.is_some() && self.draws_by_agreement {
-            return Err(BadManifest::AgreedAmounts);
+            return Err("amounts: a game with `draws_by_agreement` has none".into());
         }
         if self.command.is_some() && self.files.as_ref().is_some_and(Vec::is_empty) {
-            return Err(BadManifest::NoFiles);
+            return Err(
+                "files: expected at least one, such as the program; without the key all files of the \
+                 directory count"
+                    .into(),
+            );
         }
         self.try_seatings()?;
         if self.reasons.is_empty() {
-            return Err(BadManifest::NoReason);
+            return Err("reasons: expected at least one word, such as \"won\"".into());
         }
         let reasons = self.reasons.iter().map(|word| ("reasons", word));
         let options = self.options.keys().map(|word| ("options", word));
         let forms = self.export.iter().map(|word| ("export", word));
         for (key, word) in [("id", &self.id)].into_iter().chain(reasons).chain(options).chain(forms) {
             if !is_name(word) {
-                return Err(BadManifest::Name { key, word: word.clone() });
+                return Err(format!(
+                    "{key}: `{}`; expected lower-case letters, digits and `_`, beginning with a letter, at \
+                     most {LONGEST_NAME}",
+                    word.escape_debug()
+                )
+                .into());
             }
         }
         if let Some((name, _)) = self.options.iter().find(|(_, option)| !is_json(&option.default)) {
-            return Err(BadManifest::Default(name.clone()));
+            return Err(format!(
+                "options.{name}: `default` has a date or a number that is not finite; expected a text, a \
+                 number, true, false, a list or a table"
+            )
+            .into());
         }
         if self.openings.is_some() && (self.hidden || self.chance || self.simultaneous || self.check) {
-            return Err(BadManifest::Openings);
+            return Err(
+                "openings: only games without `hidden`, `chance`, `simultaneous` and `check` have them"
+                    .into(),
+            );
         }
         if self.check && self.seatings().iter().any(|seating| seating.sides() > 2) {
-            return Err(BadManifest::Check);
+            return Err("check: only games with two sides have it".into());
         }
         let is_move = |text: &String| is_plain(text) && text.len() <= MOST_UNLISTED_MOVE;
         if self.sample_moves.iter().any(|text| !self.check || !is_move(text)) {
-            return Err(BadManifest::SampleMoves);
+            return Err(format!(
+                "sample_moves: only games with `check` have them, as printable ASCII without quote and \
+                 backslash, 1 to {MOST_UNLISTED_MOVE} bytes each"
+            )
+            .into());
         }
         for (key, ms) in [("limit_ms", self.limit_ms), ("start_limit_ms", self.start_limit_ms)] {
             if !(1..=LONGEST_MS).contains(&ms) {
-                return Err(BadManifest::Limit { key, ms });
+                return Err(format!("{key}: {ms}; expected 1 to {LONGEST_MS}").into());
             }
         }
         Ok(())
     }
 
-    fn try_program(&self) -> Result<ManifestProgram<'_>, BadManifest> {
+    fn try_program(&self) -> Result<ManifestProgram<'_>, Wrong> {
         match (&self.command, &self.wasm) {
             (Some(command), None) => Ok(ManifestProgram::Command(command)),
             (None, Some(wasm)) => Ok(ManifestProgram::Wasm(wasm)),
-            (Some(_), Some(_)) | (None, None) => Err(BadManifest::Program),
+            (Some(_), Some(_)) | (None, None) => Err("expected either `command` or `wasm`".into()),
         }
     }
 
@@ -266,7 +233,7 @@ impl Manifest {
         self.try_program().unwrap_or_else(|what| unreachable!("it was checked: {what}"))
     }
 
-    fn try_seatings(&self) -> Result<Vec<Seating>, BadManifest> {
+    fn try_seatings(&self) -> Result<Vec<Seating>, Wrong> {
         let counts = match &self.seats {
             &SeatCounts::Count(count) => &[SeatCount::Count(count)][..],
             SeatCounts::Several(counts) => counts,
@@ -278,14 +245,18 @@ impl Manifest {
                 SeatCount::Teams { seats, sides } => (seats, sides),
             };
             if !(2..=MAX_SEATS as u8).contains(&seats) || sides < 2 || !seats.is_multiple_of(sides) {
-                return Err(BadManifest::Seating { seats, sides });
+                return Err(format!(
+                    "seats: {seats} in {sides} sides; expected 2 to {MAX_SEATS} in 2 or more sides of equal \
+                     size"
+                )
+                .into());
             }
             if seatings.iter().any(|seating| seating.seats() == usize::from(seats)) {
-                return Err(BadManifest::DuplicateSeats(seats));
+                return Err(format!("seats: {seats} is there twice").into());
             }
             seatings.push(Seating::new(seats, sides));
         }
-        if seatings.is_empty() { Err(BadManifest::NoSeats) } else { Ok(seatings) }
+        if seatings.is_empty() { Err("seats: expected at least one number".into()) } else { Ok(seatings) }
     }
 
     /// The supported numbers of seats and sides.
@@ -324,7 +295,7 @@ mod tests {
 
     const PLAIN: &str = "protocol = 1\nid = \"toy\"\ntitle = \"Toy\"\nversion = 1\ncommand = \"./toy\"\nreasons = [\"won\"]\n";
 
-    fn read(more: &str) -> Result<Manifest, BadManifest> {
+    fn read(more: &str) -> Result<Manifest, Wrong> {
         Manifest::read(&format!("{PLAIN}{more}"))
     }
 

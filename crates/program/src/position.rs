@@ -4,7 +4,7 @@ use referee_game::chance::Draw;
 use referee_game::excerpt::excerpt;
 use referee_game::outcome::Outcome;
 use referee_game::seat::{Seat, SeatSet, Seating, Viewer};
-use referee_game::{AmountRange, MAX_SEATS, Meta, Turn};
+use referee_game::{AmountRange, MAX_SEATS, Meta, Turn, Wrong};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -12,9 +12,7 @@ use crate::answer::{
     DecisionAnswer, DrawAnswer, EventAnswer, OverAnswer, PositionAnswer, RangeAnswer, TurnAnswer, escaped,
     read_view,
 };
-use crate::{
-    BadAnswer, BadDecision, BadEvent, MOST_AMOUNT, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_STATE,
-};
+use crate::{BadAnswer, MOST_AMOUNT, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_STATE};
 
 /// How many characters of a text an error quotes.
 const QUOTED: usize = 40;
@@ -159,7 +157,7 @@ pub(crate) fn read(
     if answer.events.len() > MOST_EVENTS {
         return Err(BadAnswer::EventCount(answer.events.len()));
     }
-    let events = answer.events.iter().map(|event| read_event(event, meta, seating));
+    let events = answer.events.iter().map(|event| read_event(event, meta, seating).map_err(BadAnswer::Event));
     Ok(Position {
         state: answer.state.to_owned(),
         turn,
@@ -170,14 +168,14 @@ pub(crate) fn read(
     })
 }
 
-fn decider(decision: DecisionAnswer<'_>, meta: &Meta) -> Result<DecidingSeat, BadDecision> {
+fn decider(decision: DecisionAnswer<'_>, meta: &Meta) -> Result<DecidingSeat, Wrong> {
     let DecisionAnswer { legal, view, secret, unseen, .. } = decision;
     if legal.is_none() && meta.lists_moves {
-        return Err(BadDecision::NoList);
+        return Err("`legal` is missing, but the manifest has no `check`".into());
     }
     let legal = legal.map(read_legal).transpose()?;
     if (secret || unseen) && !meta.hidden {
-        return Err(BadDecision::Secret);
+        return Err("`secret` and `unseen`: the manifest has no `hidden`".into());
     }
     let secrecy = match (secret, unseen) {
         (_, true) => MoveSecrecy::Unseen,
@@ -193,24 +191,27 @@ pub(crate) fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_plain)
 }
 
-fn read_legal(mut legal: Vec<String>) -> Result<Vec<String>, BadDecision> {
+fn read_legal(mut legal: Vec<String>) -> Result<Vec<String>, Wrong> {
     if legal.is_empty() {
-        return Err(BadDecision::NoMove);
+        return Err("`legal`: it has no move; a seat that decides has one".into());
     }
     if let Some(mv) = legal.iter().find(|mv| !is_plain(mv)) {
-        return Err(BadDecision::Characters(excerpt(mv, QUOTED).into_owned()));
+        let mv = excerpt(mv, QUOTED);
+        let mv = mv.escape_debug();
+        return Err(format!("`legal`: `{mv}` is not printable ASCII without quote and backslash").into());
     }
     if let Some(mv) = legal.iter().find(|mv| mv.len() > MOST_MOVE) {
-        return Err(BadDecision::LongMove(excerpt(mv, QUOTED).into_owned()));
+        let mv = excerpt(mv, QUOTED);
+        return Err(format!("`legal`: `{mv}` has more than {MOST_MOVE} bytes").into());
     }
     // Each with its quotes, and a comma or a bracket.
     let bytes = 1 + legal.iter().map(|mv| mv.len() + 3).sum::<usize>();
     if bytes > MOST_LEGAL {
-        return Err(BadDecision::LongList { bytes });
+        return Err(format!("`legal` has {bytes} bytes; it has at most {MOST_LEGAL}").into());
     }
     legal.sort_unstable();
     if let Some(pair) = legal.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(BadDecision::Duplicate(pair[0].clone()));
+        return Err(format!("`legal`: `{}` is there twice", pair[0]).into());
     }
     Ok(legal)
 }
@@ -271,34 +272,38 @@ fn outcome(
 }
 
 /// Reads and checks the form of an event.
-fn read_form(form: &RawValue) -> Result<Box<RawValue>, BadEvent> {
-    let FactKind { kind } = serde_json::from_str(form.get()).map_err(|_| BadEvent::NoKind)?;
+fn read_form(form: &RawValue) -> Result<Box<RawValue>, Wrong> {
+    let FactKind { kind } =
+        serde_json::from_str(form.get()).map_err(|_| "an event is an object with a text `kind`")?;
     if let Some(reserved) = RESERVED.into_iter().find(|reserved| *reserved == kind) {
-        return Err(BadEvent::Reserved(reserved));
+        return Err(format!("only the referee makes events of kind `{reserved}`").into());
     }
     let form = escaped(form);
     let bytes = form.get().len();
-    if bytes > MOST_EVENT { Err(BadEvent::Long { bytes }) } else { Ok(form) }
+    if bytes > MOST_EVENT {
+        return Err(format!("an event has {bytes} bytes; it has at most {MOST_EVENT}").into());
+    }
+    Ok(form)
 }
 
 /// The form of an event for viewers who may not see it.
-fn read_form_or_null(form: &RawValue) -> Result<Box<RawValue>, BadEvent> {
+fn read_form_or_null(form: &RawValue) -> Result<Box<RawValue>, Wrong> {
     if form.get() == UNSEEN { Ok(form.to_owned()) } else { read_form(form) }
 }
 
-fn read_event(event: &EventAnswer<'_>, meta: &Meta, seating: Seating) -> Result<PositionEvent, BadEvent> {
+fn read_event(event: &EventAnswer<'_>, meta: &Meta, seating: Seating) -> Result<PositionEvent, Wrong> {
     if meta.hidden && event.public.is_none() {
-        return Err(BadEvent::NoPublicForm);
+        return Err("`public` is missing, which a game with `hidden` has in every event".into());
     }
     if !meta.hidden
         && event.public.into_iter().chain(event.seats.values().copied()).any(|form| form.get() == UNSEEN)
     {
-        return Err(BadEvent::Unseen);
+        return Err("a form is `null`: the manifest has no `hidden`".into());
     }
     let mut seats = [const { None }; MAX_SEATS];
     for (name, form) in &event.seats {
         let seat = name.parse().map(Seat).ok().filter(|&seat| seating.all().contains(seat));
-        let seat = seat.ok_or_else(|| BadEvent::NoSuchSeat(excerpt(name, QUOTED).into_owned()))?;
+        let seat = seat.ok_or_else(|| format!("there is no seat `{}`", excerpt(name, QUOTED)))?;
         seats[seat.index()] = Some(read_form_or_null(form)?);
     }
     Ok(PositionEvent {

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use referee_game::Wrong;
 use referee_game::printable::printable;
 use referee_game::scene::{Depth, Form, Part, Scene, Shape, TEXT_SEATS, Tone};
 use serde::Deserialize;
 
-use crate::{BadScene, MOST_SCENE_TEXT};
+use crate::MOST_SCENE_TEXT;
 
 /// The maximum number of shapes of a scene.
 pub(crate) const MOST_SHAPES: usize = 2000;
@@ -94,36 +95,45 @@ struct OutlineAnswer {
     width: f64,
 }
 
-fn tone(name: &str) -> Result<Tone, BadScene> {
-    Tone::named(name).ok_or_else(|| BadScene::Colour { name: printable(name).into_owned() })
+fn tone(name: &str) -> Result<Tone, Wrong> {
+    let unknown = || {
+        let all = Tone::ALL.map(Tone::name).join(", ");
+        format!("there is no colour `{}`; available: {all}", printable(name))
+    };
+    Ok(Tone::named(name).ok_or_else(unknown)?)
 }
 
 /// A coordinate, rounded.
-fn units(units: f64) -> Result<i16, BadScene> {
-    if units.abs() <= f64::from(Scene::MOST_UNITS) {
+fn units(units: f64) -> Result<i16, Wrong> {
+    let most = Scene::MOST_UNITS;
+    if units.abs() <= f64::from(most) {
         Ok(units.round() as i16)
     } else {
-        Err(BadScene::Units { units })
+        Err(format!("the number {units}; expected {} to {most}", -most).into())
     }
 }
 
 /// A length, rounded.
-fn length(units: f64) -> Result<i16, BadScene> {
-    if units < 0.0 { Err(BadScene::Length { units }) } else { self::units(units) }
+fn length(units: f64) -> Result<i16, Wrong> {
+    if units < 0.0 {
+        return Err(format!("the length {units}; expected 0 to {}", Scene::MOST_UNITS).into());
+    }
+    self::units(units)
 }
 
 /// Reads and checks a scene.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn read(scene: &str) -> Result<(Scene, MovePlaces), BadScene> {
-    let SceneAnswer { width, height, seats, shapes, words, places } = serde_json::from_str(scene)?;
+pub(crate) fn read(scene: &str) -> Result<(Scene, MovePlaces), Wrong> {
+    let SceneAnswer { width, height, seats, shapes, words, places } =
+        serde_json::from_str(scene).map_err(|error| error.to_string())?;
     if [width, height].iter().any(|side| !(1..=Scene::MOST_UNITS).contains(side)) {
-        return Err(BadScene::Size { width, height });
+        return Err(format!("{width} by {height}; each from 1 to {}", Scene::MOST_UNITS).into());
     }
     if shapes.len() > MOST_SHAPES || shapes.iter().map(|shape| shape.parts.len()).sum::<usize>() > MOST_PARTS
     {
-        return Err(BadScene::TooMany);
+        return Err(format!("at most {MOST_SHAPES} shapes with {MOST_PARTS} parts").into());
     }
     let mut scene = Scene { seats: TEXT_SEATS.to_vec(), ..Scene::new(width, height) };
     for (seat, name) in scene.seats.iter_mut().zip(&seats) {
@@ -133,17 +143,17 @@ pub(crate) fn read(scene: &str) -> Result<(Scene, MovePlaces), BadScene> {
     for shape in shapes {
         let id = printable(&shape.id).into_owned();
         if !ids.insert(shape.id.clone()) {
-            return Err(BadScene::Duplicate(id));
+            return Err(format!("two shapes have the id `{id}`").into());
         }
-        scene.add(read_shape(shape).map_err(|what| BadScene::Shape { id, what: what.into() })?);
+        scene.add(read_shape(shape).map_err(|what| Wrong::at(format!("shape `{id}`"), what))?);
     }
     let texts = scene.shapes.iter().flat_map(|shape| &shape.parts).map(|part| match &part.form {
         Form::Text(.., text) => text.len(),
         _ => 0,
     });
-    let bytes = texts.sum();
+    let bytes: usize = texts.sum();
     if bytes > MOST_SCENE_TEXT {
-        return Err(BadScene::LongTexts { bytes });
+        return Err(format!("its texts have {bytes} bytes; they have at most {MOST_SCENE_TEXT}").into());
     }
     for line in words {
         scene.say(printable(&line));
@@ -151,13 +161,13 @@ pub(crate) fn read(scene: &str) -> Result<(Scene, MovePlaces), BadScene> {
     for (text, places) in &places {
         if let Some(id) = places.iter().find(|id| !ids.contains(*id)) {
             let [text, id] = [text, id].map(|text| printable(text).into_owned());
-            return Err(BadScene::Place { text, id });
+            return Err(format!("`places` of the move `{text}`: there is no shape `{id}`").into());
         }
     }
     Ok((scene, places))
 }
 
-fn read_shape(shape: ShapeAnswer) -> Result<Shape, BadScene> {
+fn read_shape(shape: ShapeAnswer) -> Result<Shape, Wrong> {
     let ShapeAnswer { id, kind, layer, at: [x, y], turn, parts } = shape;
     let layer = match layer {
         DepthName::Board => Depth::Board,
@@ -170,7 +180,7 @@ fn read_shape(shape: ShapeAnswer) -> Result<Shape, BadScene> {
     Ok(Shape { id, kind, layer, x: units(x)?, y: units(y)?, turn, parts })
 }
 
-fn read_part(part: PartAnswer) -> Result<Part, BadScene> {
+fn read_part(part: PartAnswer) -> Result<Part, Wrong> {
     let form = match part.form {
         FormAnswer::Rect { at: [x, y], width, height, radius } => {
             Form::Rect(units(x)?, units(y)?, length(width)?, length(height)?, length(radius)?)
@@ -178,7 +188,7 @@ fn read_part(part: PartAnswer) -> Result<Part, BadScene> {
         FormAnswer::Circle { at: [x, y], radius } => Form::Disc(units(x)?, units(y)?, length(radius)?),
         FormAnswer::Polygon { points } => {
             let points = points.into_iter().map(|[x, y]| Ok((units(x)?, units(y)?)));
-            Form::Polygon(points.collect::<Result<_, BadScene>>()?)
+            Form::Polygon(points.collect::<Result<_, Wrong>>()?)
         }
         FormAnswer::Text { at: [x, y], size, text } => {
             Form::Text(units(x)?, units(y)?, length(size)?, printable(&text).into_owned())
@@ -187,8 +197,7 @@ fn read_part(part: PartAnswer) -> Result<Part, BadScene> {
     // A text without a colour would be invisible.
     let default = matches!(form, Form::Text(..)).then_some(Tone::Ink);
     let fill = part.fill.as_deref().map(tone).transpose()?.or(default);
-    let line =
-        part.outline.map(|outline| Ok::<_, BadScene>((tone(&outline.colour)?, length(outline.width)?)));
+    let line = part.outline.map(|outline| Ok::<_, Wrong>((tone(&outline.colour)?, length(outline.width)?)));
     Ok(Part { form, fill, line: line.transpose()? })
 }
 
@@ -198,11 +207,11 @@ mod tests {
 
     use super::*;
 
-    fn scene(shapes: &str) -> Result<Scene, BadScene> {
+    fn scene(shapes: &str) -> Result<Scene, Wrong> {
         Ok(read_scene(shapes)?.0)
     }
 
-    fn read_scene(shapes: &str) -> Result<(Scene, MovePlaces), BadScene> {
+    fn read_scene(shapes: &str) -> Result<(Scene, MovePlaces), Wrong> {
         read(&format!(
             r#"{{"width":100,"height":50,"seats":["red","yellow"],"shapes":[{shapes}],"words":["red to move"]}}"#
         ))

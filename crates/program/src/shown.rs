@@ -6,7 +6,7 @@ use referee_game::printable::printable_lines;
 
 use crate::answer::{ShowAnswer, read_view};
 use crate::scene::{self, MovePlaces};
-use crate::{BadAnswer, BadScene, MOST_SCENE, MOST_TEXT};
+use crate::{BadAnswer, MOST_SCENE, MOST_TEXT};
 
 /// How many characters of the words or of the view are shown in place of a board.
 const DERIVED: usize = 4000;
@@ -32,9 +32,9 @@ pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
     let view = read_view(view)?;
     let scene = scene.map(|scene| match scene.get().len() {
         ..=MOST_SCENE => scene::read(scene.get()),
-        bytes => Err(BadScene::Long { bytes }),
+        bytes => Err(format!("it has {bytes} bytes; it has at most {MOST_SCENE}").into()),
     });
-    let (scene, places) = scene.transpose()?.unzip();
+    let (scene, places) = scene.transpose().map_err(BadAnswer::Scene)?.unzip();
     let words = || {
         let words = scene.as_ref().map(|scene| scene.words.join("\n"));
         words.filter(|words| !words.is_empty())

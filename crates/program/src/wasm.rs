@@ -1,8 +1,8 @@
 //! Rules as a WebAssembly module.
 
-use referee_game::Chain;
 use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
+use referee_game::{Chain, Wrong};
 use referee_transport::{LongComputation, is_interrupted};
 use wasmi::errors::{ErrorKind, InstantiationError, MemoryError, TableError};
 use wasmi::{
@@ -48,21 +48,6 @@ pub struct WasmModule {
     fuel: u64,
 }
 
-/// Why a module cannot be rules.
-#[derive(Debug, thiserror::Error)]
-pub enum BadModule {
-    #[error("not a valid WebAssembly module")]
-    Invalid(#[source] Box<wasmi::Error>),
-    #[error("not a valid WebAssembly module: it is text; `wat2wasm` makes a module of it")]
-    Text,
-    #[error("not a valid WebAssembly module: it is compressed; `gunzip` makes a module of it")]
-    Compressed,
-    #[error("it imports `{module}.{name}`; rules import nothing")]
-    Import { module: String, name: String },
-    #[error("it does not export {0}")]
-    Export(&'static str),
-}
-
 /// Why an instance has not answered a request.
 #[derive(Debug, thiserror::Error)]
 enum Trapped {
@@ -93,36 +78,43 @@ impl WasmModule {
     ///
     /// # Errors
     /// If it is not valid, imports something, or does not export what rules export.
-    pub fn new(name: &str, bytes: &[u8], manifest: &Manifest) -> Result<WasmModule, BadModule> {
+    pub fn new(name: &str, bytes: &[u8], manifest: &Manifest) -> Result<WasmModule, Wrong> {
         let mut config = Config::default();
         config.consume_fuel(true).compilation_mode(CompilationMode::Eager).ignore_custom_sections(true);
         let engine = Engine::new(&config);
         let module = Module::new(&engine, bytes).map_err(|error| match bytes.trim_ascii_start() {
-            [b'(', ..] | [b';', b';', ..] => BadModule::Text,
-            [0x1f, 0x8b, ..] => BadModule::Compressed,
-            _ => BadModule::Invalid(error.into()),
+            [b'(', ..] | [b';', b';', ..] => {
+                Wrong::new("not a valid WebAssembly module: it is text; `wat2wasm` makes a module of it")
+            }
+            [0x1f, 0x8b, ..] => {
+                Wrong::new("not a valid WebAssembly module: it is compressed; `gunzip` makes a module of it")
+            }
+            _ => Wrong::at("not a valid WebAssembly module", error),
         })?;
         if let Some(import) = module.imports().next() {
-            return Err(BadModule::Import { module: import.module().into(), name: import.name().into() });
+            let (module, name) = (import.module(), import.name());
+            return Err(format!("it imports `{module}.{name}`; rules import nothing").into());
         }
         let function = |name, expected: (&[ValType], &[ValType])| match module.get_export(name) {
             Some(ExternType::Func(of)) => (of.params(), of.results()) == expected,
             _ => false,
         };
         if !matches!(module.get_export(MEMORY), Some(ExternType::Memory(_))) {
-            return Err(BadModule::Export("`memory`, its memory"));
+            return Err("it does not export `memory`, its memory".into());
         }
         if !function(ALLOC, (&[ValType::I32], &[ValType::I32])) {
-            return Err(BadModule::Export("`alloc`, a function from i32 to i32"));
+            return Err("it does not export `alloc`, a function from i32 to i32".into());
         }
         if !function(HANDLE, (&[ValType::I32, ValType::I32], &[ValType::I64])) {
-            return Err(BadModule::Export("`handle`, a function from two i32 to i64"));
+            return Err("it does not export `handle`, a function from two i32 to i64".into());
         }
         if module.get_export(INITIALIZE).is_some() && !function(INITIALIZE, (&[], &[])) {
-            return Err(BadModule::Export("`_initialize` as a function without parameters and results"));
+            return Err(
+                "it does not export `_initialize` as a function without parameters and results".into()
+            );
         }
         if module.get_export(ERROR).is_some() && !function(ERROR, (&[], &[ValType::I64])) {
-            return Err(BadModule::Export("`error` as a function to i64"));
+            return Err("it does not export `error` as a function to i64".into());
         }
         Ok(WasmModule { name: name.to_owned(), engine, module, fuel: manifest.limit_ms * FUEL_PER_MS })
     }
@@ -349,7 +341,7 @@ mod tests {
         (func (export "handle") (param i32 i32) (result i64) (i64.const 0x1000000007))"#;
     const MEMORY: &str = r#"(memory (export "memory") 1)"#;
 
-    fn module(parts: &[&str]) -> Result<WasmModule, BadModule> {
+    fn module(parts: &[&str]) -> Result<WasmModule, Wrong> {
         let bytes = wat::parse_str(format!("(module {})", parts.concat())).expect("WebAssembly text");
         let manifest = Manifest::read(&format!("{MANIFEST}limit_ms = 20")).expect("a manifest");
         WasmModule::new("toy.wasm", &bytes, &manifest)

@@ -1,5 +1,6 @@
 //! Errors of the databases.
 
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
@@ -31,7 +32,7 @@ pub enum StoreError {
         /// The database, or its path, the table and the row.
         place: String,
         #[source]
-        defect: ValueDefect,
+        defect: Box<dyn Error + Send + Sync>,
     },
 }
 
@@ -39,25 +40,6 @@ impl From<BadRow> for StoreError {
     fn from(row: BadRow) -> StoreError {
         StoreError::Match(Box::new(row))
     }
-}
-
-/// What is wrong with a row that is not a match.
-#[derive(Debug, thiserror::Error)]
-pub enum ValueDefect {
-    #[error("missing `{0}`")]
-    Missing(String),
-    #[error("it is missing, but there is entrant {0}")]
-    Gap(i64),
-    #[error(transparent)]
-    Column(#[from] rusqlite::Error),
-    #[error("`{key}` is `{text}`, expected a number")]
-    Number { key: String, text: String },
-    #[error("{error}: {text:?}")]
-    Json { error: serde_json::Error, text: String },
-    #[error("{seats} seats in {sides} sides")]
-    Sides { seats: u8, sides: u8 },
-    #[error("m{0} does not fit the seats")]
-    Misfit(u32),
 }
 
 impl StoreError {
@@ -87,7 +69,7 @@ impl WriteError for StoreError {
 }
 
 /// A damaged row that is not a match.
-pub fn damaged(place: impl Into<String>, defect: impl Into<ValueDefect>) -> StoreError {
+pub fn damaged(place: impl Into<String>, defect: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
     StoreError::Row { place: place.into(), defect: defect.into() }
 }
 
@@ -109,7 +91,7 @@ mod tests {
         assert_eq!(of_sqlite(ffi::SQLITE_BUSY), io::ErrorKind::ResourceBusy);
         assert_eq!(of_sqlite(ffi::SQLITE_LOCKED), io::ErrorKind::ResourceBusy);
         assert_eq!(of_sqlite(ffi::SQLITE_IOERR), io::ErrorKind::Other);
-        let damaged = damaged("results", ValueDefect::Misfit(3));
+        let damaged = damaged("results", "m3 does not fit the seats");
         assert_eq!(damaged.kind(), io::ErrorKind::InvalidData);
         assert_eq!(Chain(&damaged).to_string(), "results: m3 does not fit the seats");
     }

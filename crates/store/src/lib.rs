@@ -56,14 +56,14 @@ mod time;
 mod words;
 
 pub use database::{BUSY, Schema, data_version, database_files};
-pub use error::{StoreError, ValueDefect, damaged};
+pub use error::{StoreError, damaged};
 pub use leases::{Lease, Leases, WorkerRow};
 pub use match_kind::{MatchKind, match_id, parse_match_id};
 pub use requests::Requests;
 pub use results::{About, Results, TournamentChange, is_void_for};
-pub use rows::{BadRow, EntrantRow, MatchRow, RowDefect, VOID, from_json, parsed_column};
+pub use rows::{BadRow, EntrantRow, MatchRow, VOID, from_json, parsed_column};
 pub use rulings::{
-    DisqualifiedFrom, NotInForce, RULINGS, RequestedDecision, RequestedRuling, RuledMatch, RulingAct,
-    RulingRow, UndoneRuling, insert_ruling, only_opponent, read_rulings, undo_ruling,
+    DisqualifiedFrom, RULINGS, RequestedDecision, RequestedRuling, RuledMatch, RulingAct, RulingRow,
+    UndoneRuling, insert_ruling, only_opponent, read_rulings, undo_ruling,
 };
 pub use time::{now, utc};

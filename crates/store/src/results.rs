@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use crate::database::{Schema, check_database, data_version, database_files};
-use crate::error::{StoreError, ValueDefect, damaged};
+use crate::error::{StoreError, damaged};
 use crate::requests::{REQUESTS, Requests};
 use crate::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, column, count_interruptions, from_json, insert_entrant,
@@ -187,16 +187,16 @@ impl Results {
             self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
         };
         let get = |key: &str| -> Result<String, StoreError> {
-            find(key)?.ok_or_else(|| damaged("results", ValueDefect::Missing(key.to_owned())))
+            find(key)?.ok_or_else(|| damaged("results", format!("missing `{key}`")))
         };
         let number = |key: &str| -> Result<u8, StoreError> {
             let text = get(key)?;
             let key = key.to_owned();
-            text.parse().map_err(|_| damaged("results", ValueDefect::Number { key, text }))
+            text.parse().map_err(|_| damaged("results", format!("`{key}` is `{text}`, expected a number")))
         };
         let (seats, sides) = (number("seats")?, number("sides")?);
         if seats == 0 || sides == 0 || !seats.is_multiple_of(sides) || usize::from(seats) > MAX_SEATS {
-            return Err(damaged("results", ValueDefect::Sides { seats, sides }));
+            return Err(damaged("results", format!("{seats} seats in {sides} sides")));
         }
         Ok(About {
             name: get("name")?,
@@ -304,7 +304,7 @@ impl Results {
             };
             let (id, mut entrant) = read(row).map_err(|error| damaged(&place, error))?;
             if id != number as i64 {
-                return Err(damaged(place, ValueDefect::Gap(id)));
+                return Err(damaged(place, format!("it is missing, but there is entrant {id}")));
             }
             let text = |column: &str| row.get::<_, String>(column).map_err(|error| damaged(&place, error));
             entrant.files = from_json(&format!("{place}: `files`"), &text("files")?)?;
@@ -373,7 +373,7 @@ impl Results {
             }
             let number: u32 = row.get(result::number).map_err(failed)?;
             let result = read_result(row, seating).map_err(failed)?;
-            let misfit = || damaged("results", ValueDefect::Misfit(number));
+            let misfit = || damaged("results", format!("m{number} does not fit the seats"));
             results.push((number, result.ok_or_else(misfit)?));
         }
         Ok(results)

@@ -1,6 +1,7 @@
 //! The rows of the results, for attempts at matches and entrants, and their encoding.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::SystemTime;
@@ -16,7 +17,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Row, RowIndex, named_params, params};
 use serde::de::DeserializeOwned;
 
-use crate::error::{StoreError, ValueDefect, damaged};
+use crate::error::{StoreError, damaged};
 
 /// [`MatchRow::ended_by`] of a match that was played to its end but does not count: results that it depended on were
 /// lost when the run was killed.
@@ -125,43 +126,15 @@ impl MatchRow {
     }
 }
 
+type RowDefect = Box<dyn Error + Send + Sync>;
+
 /// An invalid row.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("results{}", .id.map(|id| format!(": {id}")).unwrap_or_default())]
 pub struct BadRow {
     pub id: Option<MatchId>,
     #[source]
     pub defect: RowDefect,
-}
-
-/// What is wrong with a row.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum RowDefect {
-    #[error("{number} and {attempt} are not the numbers of a match and its attempt")]
-    NoId {
-        /// The value of its `number`.
-        number: String,
-        /// The value of its `attempt`.
-        attempt: String,
-    },
-    #[error("its `{column}` is {value}")]
-    Value { column: String, value: String },
-    #[error("its `{column}` has a seat beyond the {seats} of the match: {bits}")]
-    Seats { column: String, seats: usize, bits: u8 },
-    #[error("its `{column}`: {error}: {text:?}")]
-    Json { column: String, error: String, text: String },
-    #[error("its `{column}` is not a list of {seats} seats: {text:?}")]
-    Length { column: String, seats: usize, text: String },
-    #[error("it has no `{0}`")]
-    Missing(String),
-    #[error("its `began_at` is {text:?}")]
-    Time {
-        text: String,
-        #[source]
-        error: humantime::TimestampError,
-    },
-    #[error("its `record` is {value}, not {id}.jsonl")]
-    OtherRecord { value: String, id: MatchId },
 }
 
 pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
@@ -173,8 +146,7 @@ pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
 /// # Errors
 /// If it is not JSON of this type.
 pub fn from_json<T: DeserializeOwned>(place: &str, text: &str) -> Result<T, StoreError> {
-    let wrong = |error| damaged(place, ValueDefect::Json { error, text: text.to_owned() });
-    serde_json::from_str(text).map_err(wrong)
+    serde_json::from_str(text).map_err(|error| damaged(place, format!("{error}: {text:?}")))
 }
 
 /// Defines a module with the columns of a query: their list for SQL, `LIST`, and by name the position of each. Looking names
@@ -310,7 +282,8 @@ pub(super) fn read_match(row: &Row<'_>, seating: Seating) -> Result<MatchRow, Ba
         (Ok(number), Ok(attempt)) if number > 0 && attempt > 0 => MatchId { number, attempt },
         _ => {
             let [number, attempt] = [column::number, column::attempt].map(|column| shown(row, column));
-            return Err(BadRow { id: None, defect: RowDefect::NoId { number, attempt } });
+            let defect = format!("{number} and {attempt} are not the numbers of a match and its attempt");
+            return Err(BadRow { id: None, defect: defect.into() });
         }
     };
     read_columns(row, id, seating).map_err(|defect| BadRow { id: Some(id), defect })
@@ -337,7 +310,11 @@ struct RowColumns<'a, 'row> {
 
 impl RowColumns<'_, '_> {
     fn get<T: rusqlite::types::FromSql>(&self, at: usize) -> Result<T, RowDefect> {
-        self.row.get(at).map_err(|_| RowDefect::Value { column: self.name(at), value: shown(self.row, at) })
+        self.row.get(at).map_err(|_| self.wrong(at, &shown(self.row, at)))
+    }
+
+    fn wrong(&self, at: usize, value: &str) -> RowDefect {
+        format!("its `{}` is {value}", self.name(at)).into()
     }
 
     fn name(&self, at: usize) -> String {
@@ -349,29 +326,32 @@ impl RowColumns<'_, '_> {
         let bits: u8 = self.get(at)?;
         match u32::from(bits) >> self.seats {
             0 => Ok(seats(bits)),
-            _ => Err(RowDefect::Seats { column: self.name(at), seats: self.seats, bits }),
+            _ => {
+                let (name, seats) = (self.name(at), self.seats);
+                Err(format!("its `{name}` has a seat beyond the {seats} of the match: {bits}").into())
+            }
         }
     }
 
     /// A list with a value for each seat; `None` if the column is null.
     fn list<T: serde::de::DeserializeOwned>(&self, at: usize) -> Result<Option<Vec<T>>, RowDefect> {
         let Some(text) = self.get::<Option<String>>(at)? else { return Ok(None) };
+        let (name, seats) = (self.name(at), self.seats);
         match serde_json::from_str::<Vec<T>>(&text) {
-            Ok(list) if list.len() == self.seats => Ok(Some(list)),
-            Ok(_) => Err(RowDefect::Length { column: self.name(at), seats: self.seats, text }),
-            Err(error) => Err(RowDefect::Json { column: self.name(at), error: error.to_string(), text }),
+            Ok(list) if list.len() == seats => Ok(Some(list)),
+            Ok(_) => Err(format!("its `{name}` is not a list of {seats} seats: {text:?}").into()),
+            Err(error) => Err(format!("its `{name}`: {error}: {text:?}").into()),
         }
     }
 
     fn full_list<T: serde::de::DeserializeOwned>(&self, at: usize) -> Result<Vec<T>, RowDefect> {
-        self.list(at)?.ok_or_else(|| RowDefect::Missing(self.name(at)))
+        self.list(at)?.ok_or_else(|| format!("it has no `{}`", self.name(at)).into())
     }
 
     /// A number that must not be negative.
     fn count(&self, at: usize) -> Result<u64, RowDefect> {
         let number: i64 = self.get(at)?;
-        u64::try_from(number)
-            .map_err(|_| RowDefect::Value { column: self.name(at), value: number.to_string() })
+        u64::try_from(number).map_err(|_| self.wrong(at, &number.to_string()))
     }
 }
 
@@ -419,11 +399,12 @@ fn read_columns(row: &Row<'_>, id: MatchId, seating: Seating) -> Result<MatchRow
     let [opening, all]: [Option<i64>; 2] = [columns.get(column::opening)?, columns.get(column::moves)?];
     let moves = opening.zip(all).map(|(opening, all)| [opening, all].map(i64::cast_unsigned));
     read.moves = moves.map(|[opening, all]| MatchMoves { opening, all });
-    let time =
-        |text: String| humantime::parse_rfc3339(&text).map_err(|error| RowDefect::Time { text, error });
+    let time = |text: String| {
+        humantime::parse_rfc3339(&text).map_err(|error| format!("its `began_at` is {text:?}: {error}"))
+    };
     read.began_at = began_at.map(time).transpose()?;
     if read.record.as_deref().is_some_and(|record| record != format!("{id}.jsonl")) {
-        return Err(RowDefect::OtherRecord { value: shown(row, column::record), id });
+        return Err(format!("its `record` is {}, not {id}.jsonl", shown(row, column::record)).into());
     }
     Ok(read)
 }

@@ -10,6 +10,7 @@ use crate::match_kind::{MatchKind, match_id};
 use crate::rows::{json, parsed_column, result};
 use crate::stored_words;
 use crate::time::utc;
+use referee_game::Wrong;
 
 /// The number of matches up to which words name each. Rulings on more of them make them void or replay them.
 const MOST_NAMED: usize = 6;
@@ -133,16 +134,15 @@ impl RulingRow {
     ///
     /// # Errors
     /// If there is none, or it was undone.
-    pub fn find<'a>(
-        rulings: &'a [RulingRow],
-        id: u32,
-        of: &'static str,
-    ) -> Result<&'a RulingRow, NotInForce> {
-        let found = rulings.iter().find(|row| row.id == id).ok_or(NotInForce::Unknown { id, of })?;
+    pub fn find<'a>(rulings: &'a [RulingRow], id: u32, of: &'static str) -> Result<&'a RulingRow, Wrong> {
+        let found = rulings
+            .iter()
+            .find(|row| row.id == id)
+            .ok_or(Wrong::from(format!("there is no ruling {id}: `referee {of} rulings` lists them")))?;
         match &found.undone {
             None => Ok(found),
             Some(UndoneRuling { at, user, .. }) => {
-                Err(NotInForce::Undone { id, user: user.clone(), at: at.clone() })
+                Err(format!("ruling {id} was undone by {user} at {at}").into())
             }
         }
     }
@@ -180,20 +180,6 @@ impl RulingRow {
             }
         }
     }
-}
-
-/// Why a ruling cannot be undone.
-#[derive(Debug, thiserror::Error)]
-pub enum NotInForce {
-    #[error("there is no ruling {id}: `referee {of} rulings` lists them")]
-    Unknown { id: u32, of: &'static str },
-    #[error("ruling {id} was undone by {user} at {at}")]
-    Undone {
-        id: u32,
-        user: String,
-        /// In UTC.
-        at: String,
-    },
 }
 
 /// A ruling, as it is asked for. `M` names a match.

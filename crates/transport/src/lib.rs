@@ -42,7 +42,7 @@ pub use mark::Mark;
 pub use memory::{MemoryPeer, MemoryStream, memory_stream};
 pub use stream::{Stream, Wire};
 pub use tls::{BadCertificate, Certificate, Tls, private_key, tls_failure};
-pub use trust::{NoTrust, trust};
+pub use trust::trust;
 pub use watch::{Arrival, LongComputation, is_interrupted, take_arrivals, watch_while_waiting};
 
 /// The error for "nothing to read" and "no room to write".

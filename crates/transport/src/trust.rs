@@ -1,23 +1,13 @@
 //! TLS for connections, client side: which servers are trusted.
 
+use std::io;
 use std::sync::Arc;
 
+use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{VerifierBuilderError, WebPkiServerVerifier};
-use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
-
-/// Why no server can be verified.
-#[derive(Debug, thiserror::Error)]
-pub enum NoTrust {
-    #[error(transparent)]
-    Pem(#[from] pem::Error),
-    #[error(transparent)]
-    Certificate(#[from] Error),
-    #[error(transparent)]
-    Verifier(#[from] VerifierBuilderError),
-}
 
 /// Trusts the servers of these certificates in PEM; if there is none, those that the system trusts.
 ///
@@ -25,20 +15,22 @@ pub enum NoTrust {
 ///
 /// # Errors
 /// When a certificate cannot be read, or the system has none.
-pub fn trust(pem: &[u8]) -> Result<Arc<ClientConfig>, NoTrust> {
+pub fn trust(pem: &[u8]) -> io::Result<Arc<ClientConfig>> {
     let given: Vec<CertificateDer<'static>> =
-        CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>()?;
+        CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>().map_err(io::Error::other)?;
     let mut roots = RootCertStore::empty();
     if given.is_empty() {
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     } else {
-        given.iter().try_for_each(|certificate| roots.add(certificate.clone()))?;
+        given.iter().try_for_each(|certificate| roots.add(certificate.clone())).map_err(io::Error::other)?;
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let inner =
-        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider)).build()?;
+    let inner = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
+        .build()
+        .map_err(io::Error::other)?;
     let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(Verifier { given, inner }))
         .with_no_client_auth();

@@ -1,6 +1,5 @@
 //! The paths of the server. `protocol/api/openapi.json` describes those for programs.
 
-use std::io;
 use std::sync::Arc;
 
 use axum::Router;
@@ -27,7 +26,7 @@ use crate::person::MOST_BODY;
 use crate::stream::{self, BoardFeed, RunFeed};
 use crate::{ladder, notices, pages, previews, seasons, stage, visitors};
 use referee_game::erased::BoardText;
-use referee_game::{Catalog, Chain, Viewer, json as text};
+use referee_game::{Catalog, Chain, Viewer, Wrong, json as text};
 use referee_match::record::{Difference, Playback};
 use referee_report::replay::{FrameText, MatchReplay};
 
@@ -244,21 +243,15 @@ struct Listed {
 #[serde(try_from = "u64")]
 pub(super) struct Bounded<const LEAST: u64, const MOST: u64>(pub(super) u64);
 
-/// A parameter is out of bounds.
-#[derive(Debug, thiserror::Error)]
-#[error("{value} is not from {least} to {most}")]
-pub(super) struct OutOfBounds {
-    value: u64,
-    least: u64,
-    most: u64,
-}
-
 impl<const LEAST: u64, const MOST: u64> TryFrom<u64> for Bounded<LEAST, MOST> {
-    type Error = OutOfBounds;
+    type Error = Wrong;
 
-    fn try_from(value: u64) -> Result<Self, OutOfBounds> {
-        let out = OutOfBounds { value, least: LEAST, most: MOST };
-        if (LEAST..=MOST).contains(&value) { Ok(Bounded(value)) } else { Err(out) }
+    fn try_from(value: u64) -> Result<Self, Wrong> {
+        if (LEAST..=MOST).contains(&value) {
+            Ok(Bounded(value))
+        } else {
+            Err(format!("{value} is not from {LEAST} to {MOST}").into())
+        }
     }
 }
 
@@ -451,24 +444,13 @@ async fn replay(
     stream::respond(&hub, stream::EndedFeed::new(events), after)
 }
 
-/// Why a match that has ended cannot be shown.
-#[derive(Debug, thiserror::Error)]
-enum NoSnapshot {
-    #[error("the record cannot be read")]
-    Unreadable(#[source] io::Error),
-    #[error("the record is not valid")]
-    Invalid(#[source] Difference),
-    #[error("the replay cannot be computed")]
-    Panicked,
-}
-
 /// The snapshot of a match that has ended, which is computed unless it is kept.
 async fn kept_snapshot(
     hub: &Arc<Hub>,
     key: (String, BoardForm),
     record: SealedRecord,
     names: Vec<Option<String>>,
-) -> Result<Bytes, NoSnapshot> {
+) -> Result<Bytes, Wrong> {
     if let Some(kept) = hub.replays().get(&key) {
         return Ok(kept);
     }
@@ -479,7 +461,7 @@ async fn kept_snapshot(
     }
     let (of, form) = (hub.clone(), key.1);
     let computed = tokio::task::spawn_blocking(move || snapshot(record, of.catalog(), form, &names)).await;
-    let replay = Bytes::from(computed.map_err(|_| NoSnapshot::Panicked)??);
+    let replay = Bytes::from(computed.map_err(|_| Wrong::new("the replay cannot be computed"))??);
     hub.replays().add(key, replay.clone());
     Ok(replay)
 }
@@ -490,14 +472,16 @@ fn snapshot(
     catalog: &Catalog,
     form: BoardForm,
     names: &[Option<String>],
-) -> Result<String, NoSnapshot> {
-    let record = record.read().map_err(NoSnapshot::Unreadable)?;
+) -> Result<String, Wrong> {
+    let record = record.read().map_err(|why| Wrong::at("the record cannot be read", why))?;
     match form {
         BoardForm::Shapes => Playback::open(&record, catalog)
             .and_then(|playback| MatchReplay::shown_as(playback, names))
             .map(|replay| text::text(&replay))
-            .map_err(NoSnapshot::Invalid),
-        BoardForm::Text => last_position(&record, catalog).map_err(NoSnapshot::Invalid),
+            .map_err(|why| Wrong::at("the record is not valid", why)),
+        BoardForm::Text => {
+            last_position(&record, catalog).map_err(|why| Wrong::at("the record is not valid", why))
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use referee_engine::runner::{
 };
 use referee_files::Records;
 use referee_game::seat::Seat;
-use referee_game::{Catalog, Chain};
+use referee_game::{Catalog, Chain, Wrong};
 use referee_match::Leg;
 
 /// The maximum number of matches whose records are synchronized at once.
@@ -67,15 +67,6 @@ pub(super) enum CommitResult {
     Refused(String),
     /// It cannot be stored, which ends the run.
     Failed(Halt),
-}
-
-/// An outcome that ends the run.
-#[derive(Debug, thiserror::Error)]
-#[error("{unit}")]
-struct FailedUnit {
-    unit: UnitId,
-    #[source]
-    why: NotVerified,
 }
 
 /// Verifies and stores outcomes.
@@ -159,7 +150,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         let verified = match decoded.and_then(|outcome| verify(unit, &outcome, &self.catalog)) {
             Ok(verified) => verified,
             Err(why @ NotVerified::RulesFailed(..)) => {
-                let failure = FailedUnit { unit: outcome.unit.clone(), why };
+                let failure = Wrong::at(outcome.unit.to_string(), why);
                 return CommitResult::Failed(RunFailure::other(failure).into());
             }
             Err(why) => return CommitResult::Refused(Chain(&why).to_string()),

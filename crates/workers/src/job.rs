@@ -10,8 +10,8 @@ use referee_bots::Command;
 use referee_engine::driver::Run;
 use referee_engine::runner::{DueSet, LiveFeed, MatchRunner, Unsealed};
 use referee_files::Records;
-use referee_game::Catalog;
 use referee_game::seat::Seating;
+use referee_game::{Catalog, Wrong};
 
 /// The bots of a job, as they are in units. Further ones may be added while it is played; none is removed.
 #[derive(Clone, Debug, Default)]
@@ -37,17 +37,6 @@ impl JobBots {
     pub(super) fn command(&self, index: usize) -> String {
         Command { argv: self.all()[index].argv.clone(), ..Command::default() }.to_string()
     }
-}
-
-/// Why there is no unit of a set.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum NoUnit {
-    #[error("{0}: the set has no matches")]
-    Empty(UnitId),
-    #[error("{0}: the unit has {1} bytes; the maximum is {UNIT_BYTES}")]
-    Large(UnitId, usize),
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
 }
 
 /// What is played: the sets of a scheduler.
@@ -108,7 +97,7 @@ impl Job {
     ///
     /// # Errors
     /// If the set has no matches or the unit is too large.
-    pub(super) fn unit(&self, id: UnitId, due: &DueSet) -> Result<(WorkUnit, String), NoUnit> {
+    pub(super) fn unit(&self, id: UnitId, due: &DueSet) -> Result<(WorkUnit, String), Wrong> {
         let mut used: Vec<usize> = due.fixtures.iter().flat_map(|fixture| fixture.bots.clone()).collect();
         used.sort_unstable();
         used.dedup();
@@ -120,7 +109,7 @@ impl Job {
             seed: self.run.seed.of_deal(fixture.deal.as_ref().unwrap_or(&fixture.id)),
             salt: Salt(self.run.seed.salt(&fixture.id)),
         });
-        let first = due.fixtures.first().ok_or_else(|| NoUnit::Empty(id.clone()))?;
+        let first = due.fixtures.first().ok_or_else(|| format!("{id}: the set has no matches"))?;
         let unit = WorkUnit {
             id,
             game: self.game.to_owned(),
@@ -136,9 +125,10 @@ impl Job {
             avoid: Vec::new(),
             matches: matches.collect(),
         };
-        let text = serde_json::to_string(&unit)?;
+        let text = serde_json::to_string(&unit).map_err(|error| error.to_string())?;
         if text.len() > UNIT_BYTES {
-            return Err(NoUnit::Large(unit.id, text.len()));
+            let (id, bytes) = (unit.id, text.len());
+            return Err(format!("{id}: the unit has {bytes} bytes; the maximum is {UNIT_BYTES}").into());
         }
         Ok((unit, text))
     }

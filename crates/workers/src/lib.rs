@@ -35,5 +35,5 @@ mod worker;
 
 pub use coordinator::{Activity, Coordinator};
 pub use job::{Job, JobBots};
-pub use verify::{MatchDifference, NotVerified, VerifiedMatch, verify};
+pub use verify::{NotVerified, VerifiedMatch, verify};
 pub use worker::{Worker, WorkerEvent, WorkerExit, WorkerFailure};

@@ -5,6 +5,8 @@ use std::thread;
 use rustix::system::uname;
 use serde::{Deserialize, Serialize};
 
+use referee_game::Wrong;
+
 /// A machine, as its worker describes it. The coordinator verifies only what it can measure itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
@@ -42,32 +44,23 @@ pub fn is_name(text: &str) -> bool {
     (1..=NAME_BYTES).contains(&text.len()) && text.chars().all(is_plain)
 }
 
-/// What is wrong with the description of a machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MachineError {
-    #[error("the name of the machine is not 1 to {NAME_BYTES} letters, digits, `.`, `_` and `-`")]
-    Name,
-    #[error("{0} slots are not from 1 to {MOST_SLOTS}")]
-    Slots(u32),
-    #[error(
-        "the description of the machine has a text of more than {TEXT_BYTES} bytes or with control characters"
-    )]
-    Text,
-}
-
 impl Machine {
     /// Checks what a worker states.
     ///
     /// # Errors
     /// What is wrong.
-    pub fn check(&self) -> Result<(), MachineError> {
+    pub fn check(&self) -> Result<(), Wrong> {
         let is_text = |text: &str| text.len() <= TEXT_BYTES && !text.chars().any(char::is_control);
         if !is_name(&self.name) {
-            Err(MachineError::Name)
+            Err(format!("the name of the machine is not 1 to {NAME_BYTES} letters, digits, `.`, `_` and `-`")
+                .into())
         } else if !(1..=MOST_SLOTS).contains(&self.slots) {
-            Err(MachineError::Slots(self.slots))
+            Err(format!("{} slots are not from 1 to {MOST_SLOTS}", self.slots).into())
         } else if !is_text(&self.referee) || !is_text(&self.processor) {
-            Err(MachineError::Text)
+            Err(format!(
+                "the description of the machine has a text of more than {TEXT_BYTES} bytes or with control characters"
+            )
+            .into())
         } else {
             Ok(())
         }

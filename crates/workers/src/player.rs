@@ -1,6 +1,7 @@
 //! Plays the units of a run on this machine.
 
 use std::collections::VecDeque;
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,18 +10,17 @@ use std::thread::{self, JoinHandle};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::archive::ArchiveId;
-use crate::unit::{BotDifference, UnitBot, UnitId, UnitMatch, WorkUnit};
-use referee_bots::sandbox::{Layer, Mode, Sandbox, Unavailable, separate};
-use referee_bots::{Command, CommandDefect, Launch};
+use crate::unit::{UnitBot, UnitId, UnitMatch, WorkUnit};
+use referee_bots::sandbox::{Sandbox, separate};
+use referee_bots::{Command, Launch};
 use referee_engine::driver::Run;
 use referee_engine::runner::{
-    EndedMatch, Fixture, Halt, JoinError, MatchRunner, Next, RunChange, RunEvent, RunFailure, Scheduler,
-    is_between,
+    EndedMatch, Fixture, Halt, MatchRunner, Next, RunChange, RunEvent, RunFailure, Scheduler, is_between,
 };
 use referee_engine::sources::BotSpec;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
-use referee_game::{Misconfigured, Seating};
+use referee_game::{Seating, Wrong};
 use referee_match::record;
 use referee_results::FinishedMatch;
 
@@ -45,21 +45,6 @@ pub(super) enum PlayerEvent {
     Failed(String, RunFailure),
 }
 
-/// Why a unit cannot be played with the rules that this machine has.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum NotOfGame {
-    #[error("the game is {here} here and {there} there")]
-    Game { here: &'static str, there: String },
-    #[error("{game} has rules version {here} here and {there} there")]
-    Version { game: String, here: u32, there: u32 },
-    #[error(transparent)]
-    Seats(#[from] Misconfigured),
-    #[error("{game} has {here} sides here and {there} there")]
-    Sides { game: String, here: usize, there: u8 },
-    #[error("the matches of {0} do not fit its bots")]
-    Matches(UnitId),
-}
-
 /// What the units of a player have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct UnitKind {
@@ -75,23 +60,31 @@ impl UnitKind {
     ///
     /// # Errors
     /// If it is not of this game.
-    pub(super) fn of(unit: &WorkUnit, rules: &dyn Rules) -> Result<UnitKind, NotOfGame> {
+    pub(super) fn of(unit: &WorkUnit, rules: &dyn Rules) -> Result<UnitKind, Wrong> {
         let (meta, game) = (rules.meta(), || unit.game.clone());
         if meta.id != unit.game {
-            return Err(NotOfGame::Game { here: meta.id, there: game() });
+            return Err(format!("the game is {} here and {} there", meta.id, game()).into());
         }
         if meta.rules_version != unit.rules {
-            return Err(NotOfGame::Version { game: game(), here: meta.rules_version, there: unit.rules });
+            return Err(format!(
+                "{} has rules version {} here and {} there",
+                game(),
+                meta.rules_version,
+                unit.rules
+            )
+            .into());
         }
         let seating = meta.seating(Some(unit.seats))?;
         if seating.sides() != usize::from(unit.sides) {
-            return Err(NotOfGame::Sides { game: game(), here: seating.sides(), there: unit.sides });
+            return Err(
+                format!("{} has {} sides here and {} there", game(), seating.sides(), unit.sides).into()
+            );
         }
         let fits = |of: &UnitMatch| {
             of.bots.len() == seating.seats() && of.bots.iter().all(|&bot| bot < unit.bots.len())
         };
         if unit.matches.is_empty() || !unit.matches.iter().all(fits) {
-            return Err(NotOfGame::Matches(unit.id.clone()));
+            return Err(format!("the matches of {} do not fit its bots", unit.id).into());
         }
         Ok(UnitKind {
             run: unit.id.run.clone(),
@@ -169,7 +162,7 @@ impl Scheduler for UnitScheduler {
         true
     }
 
-    fn join(&mut self, _bot: usize, _name: &str) -> Result<(), JoinError> {
+    fn join(&mut self, _bot: usize, _name: &str) -> Result<(), Wrong> {
         lock(&self.0).bots += 1;
         Ok(())
     }
@@ -262,7 +255,7 @@ impl UnitPlayer {
         unit: &WorkUnit,
         locations: &[Location],
         least: &Sandbox,
-    ) -> Result<(), UnusableBot> {
+    ) -> Result<(), Wrong> {
         let indices = self.indices(unit, locations, least)?;
         let fixtures = unit.fixtures(&indices).into();
         lock(&self.units).units.push(OpenUnit { set: unit.id.set, fixtures, running: None });
@@ -276,7 +269,7 @@ impl UnitPlayer {
         unit: &WorkUnit,
         locations: &[Location],
         least: &Sandbox,
-    ) -> Result<Vec<usize>, UnusableBot> {
+    ) -> Result<Vec<usize>, Wrong> {
         let index = |(bot, location)| self.bots.iter().position(|(known, at)| known == bot && at == location);
         let known: Option<Vec<usize>> = unit.bots.iter().zip(locations).map(index).collect();
         // The files of a bot are read once, when it joins.
@@ -285,7 +278,7 @@ impl UnitPlayer {
         }
         let mut commands = Vec::new();
         for (bot, location) in unit.bots.iter().zip(locations) {
-            let unusable = |why| UnusableBot { name: bot.name.clone(), why };
+            let unusable = |why| Wrong::at(format!("the bot `{}`", bot.name), why);
             commands.push(command(bot, location, least).map_err(unusable)?);
         }
         separate(&mut commands.iter_mut().collect::<Vec<_>>());
@@ -341,57 +334,31 @@ impl Drop for UnitPlayer {
     }
 }
 
-/// A sandbox lacks a layer that this worker demands.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "the sandbox `{asked}` without the layer {layer} is less than `{least}`, in which this worker starts bots \
-     (`referee worker --sandbox`)"
-)]
-pub(super) struct LessThanLeast {
-    asked: Mode,
-    layer: Layer,
-    least: Mode,
-}
-
 /// Checks that a sandbox has the layers that this worker demands.
-pub(super) fn check_least(sandbox: &Sandbox, least: &Sandbox) -> Result<(), LessThanLeast> {
+pub(super) fn check_least(sandbox: &Sandbox, least: &Sandbox) -> Result<(), Wrong> {
     match sandbox.lacks(least) {
         None => Ok(()),
-        Some(layer) => Err(LessThanLeast { asked: sandbox.mode(), layer, least: least.mode() }),
+        Some(layer) => Err(format!(
+            "the sandbox `{}` without the layer {layer} is less than `{}`, in which this worker starts bots (`referee worker \
+             --sandbox`)",
+            sandbox.mode(),
+            least.mode()
+        )
+        .into()),
     }
-}
-
-/// A bot that this machine cannot start.
-#[derive(Debug, thiserror::Error)]
-#[error("the bot `{name}`")]
-pub(super) struct UnusableBot {
-    name: String,
-    #[source]
-    why: NotStartable,
-}
-
-/// Why this machine cannot start a bot.
-#[derive(Debug, thiserror::Error)]
-enum NotStartable {
-    #[error("it has no command line")]
-    NoCommandLine,
-    #[error(transparent)]
-    Sandbox(#[from] Unavailable),
-    #[error(transparent)]
-    Less(#[from] LessThanLeast),
-    #[error(transparent)]
-    Differs(#[from] BotDifference),
-    #[error(transparent)]
-    Command(#[from] CommandDefect),
 }
 
 /// How this machine starts a bot.
 ///
 /// # Errors
 /// What is missing or differs.
-fn command(bot: &UnitBot, location: &Location, least: &Sandbox) -> Result<Command, NotStartable> {
+fn command(
+    bot: &UnitBot,
+    location: &Location,
+    least: &Sandbox,
+) -> Result<Command, Box<dyn Error + Send + Sync>> {
     if bot.argv.is_empty() {
-        return Err(NotStartable::NoCommandLine);
+        return Err("it has no command line".into());
     }
     let sandbox = Sandbox::new(bot.sandbox.mode(), &bot.sandbox.left_out(), bot.sandbox.limits().clone())?;
     bot.compare_sandbox(&sandbox)?;

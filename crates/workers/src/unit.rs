@@ -16,12 +16,12 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::archive::ArchiveId;
 use referee_bots::Command;
-use referee_bots::sandbox::{Layer, Mode, Sandbox};
+use referee_bots::sandbox::{Mode, Sandbox};
 use referee_engine::driver::Terms;
 use referee_engine::runner::{Fixture, MatchSecret, Wait};
 use referee_engine::sources::{BotSpec, with_factor};
 use referee_game::chance::Seed;
-use referee_game::hex;
+use referee_game::{Wrong, hex};
 use referee_match::{Leg, Opening};
 
 /// The maximum size of a work unit as JSON, in bytes.
@@ -223,16 +223,16 @@ impl UnitBot {
     ///
     /// # Errors
     /// The first file that is missing or differs.
-    pub fn compare_files(&self, others: &BTreeMap<String, String>) -> Result<(), BotDifference> {
+    pub fn compare_files(&self, others: &BTreeMap<String, String>) -> Result<(), Wrong> {
         let command = Command { argv: self.argv.clone(), ..Command::default() };
         let is_named = self.argv.is_empty() || !command.program().contains('/');
         let own = self.files.iter().filter(|(path, _)| !is_named || self.argv.contains(path));
         for (path, digest) in own {
             match others.get(path) {
-                None => return Err(BotDifference::Missing(path.clone())),
+                None => return Err(format!("{path} is missing").into()),
                 Some(other) if other != digest => {
                     let (path, found, expected) = (path.clone(), other.clone(), digest.clone());
-                    return Err(BotDifference::File { path, found, expected });
+                    return Err(format!("{path} differs: its SHA-256 is {found}, not {expected}").into());
                 }
                 Some(_) => {}
             }
@@ -244,48 +244,27 @@ impl UnitBot {
     ///
     /// # Errors
     /// What differs.
-    pub fn compare_sandbox(&self, other: &Sandbox) -> Result<(), BotDifference> {
+    pub fn compare_sandbox(&self, other: &Sandbox) -> Result<(), Wrong> {
         if other.mode() != self.sandbox.mode() {
-            return Err(BotDifference::Mode { found: other.mode(), expected: self.sandbox.mode() });
+            return Err(format!(
+                "the sandbox `{found}` instead of `{expected}`",
+                found = other.mode(),
+                expected = self.sandbox.mode()
+            )
+            .into());
         }
         if self.sandbox.mode() == Mode::None {
             // Records do not describe it.
             return Ok(());
         }
         if other.limits() != self.sandbox.limits() {
-            return Err(BotDifference::Limits(other.mode()));
+            return Err(format!("the sandbox `{}` with other limits", other.mode()).into());
         }
         match other.lacks(&self.sandbox) {
-            Some(layer) => Err(BotDifference::Layer(layer)),
+            Some(layer) => Err(format!("its sandbox lacks the layer {layer}").into()),
             None => Ok(()),
         }
     }
-}
-
-/// How a bot on another machine differs from that of the unit.
-#[derive(Debug, thiserror::Error)]
-pub enum BotDifference {
-    #[error("{0} is missing")]
-    Missing(String),
-    #[error("{path} differs: its SHA-256 is {found}, not {expected}")]
-    File {
-        path: String,
-        /// Its SHA-256.
-        found: String,
-        expected: String,
-    },
-    #[error("the sandbox `{found}` instead of `{expected}`")]
-    Mode { found: Mode, expected: Mode },
-    #[error("the sandbox `{0}` with other limits")]
-    Limits(Mode),
-    #[error("its sandbox lacks the layer {0}")]
-    Layer(Layer),
-    #[error("another command line, `{0}`")]
-    CommandLine(String),
-    #[error("the record does not describe it")]
-    NotDescribed,
-    #[error(transparent)]
-    Malformed(#[from] serde_json::Error),
 }
 
 /// Where the files of a bot are on the machine of a worker.
@@ -322,34 +301,13 @@ impl EncodedOutcome {
     ///
     /// # Errors
     /// Those of [`UnitOutcome::decode`], or if it is the outcome of another unit.
-    pub fn decode(&self) -> Result<UnitOutcome, OutcomeError> {
+    pub fn decode(&self) -> Result<UnitOutcome, Wrong> {
         let outcome = UnitOutcome::decode(&self.bytes)?;
         match outcome.unit == self.unit {
             true => Ok(outcome),
-            false => Err(OutcomeError::OtherUnit),
+            false => Err("it is the outcome of another unit".into()),
         }
     }
-}
-
-/// Why an outcome cannot be encoded or decoded.
-#[derive(Debug, thiserror::Error)]
-pub enum OutcomeError {
-    #[error("it has no first line")]
-    NoHead,
-    #[error("its first line")]
-    Head(#[source] serde_json::Error),
-    #[error("it is the outcome of another unit")]
-    OtherUnit,
-    #[error("{0}: the records exceed the limit of {RECORD_BYTES} bytes")]
-    Records(UnitId),
-    #[error("{0}: {1} bytes exceed the limit of {OUTCOME_BYTES}")]
-    Encoded(UnitId, usize),
-    #[error("it ends within a record")]
-    Short,
-    #[error("it is longer than its first line says")]
-    Long,
-    #[error("it is not compressed")]
-    Zlib(#[source] std::io::Error),
 }
 
 /// The first line of an encoded outcome.
@@ -365,21 +323,23 @@ impl UnitOutcome {
     ///
     /// # Errors
     /// If it exceeds the limits.
-    pub fn encode(&self) -> Result<Vec<u8>, OutcomeError> {
+    pub fn encode(&self) -> Result<Vec<u8>, Wrong> {
         let records: Vec<usize> = self.records.iter().map(Vec::len).collect();
         check_size(&self.unit, records.iter().sum())?;
         let head = OutcomeHead { unit: self.unit.clone(), records };
-        let mut bytes = serde_json::to_vec(&head).map_err(OutcomeError::Head)?;
+        let mut bytes = serde_json::to_vec(&head).map_err(|why| Wrong::at("its first line", why))?;
         bytes.push(b'\n');
         let mut encoder = ZlibEncoder::new(bytes, Compression::fast());
         self.records
             .iter()
             .try_for_each(|record| encoder.write_all(record))
             .and_then(|()| encoder.finish())
-            .map_err(OutcomeError::Zlib)
+            .map_err(|why| Wrong::at("it is not compressed", why))
             .and_then(|bytes| match bytes.len() {
                 0..=OUTCOME_BYTES => Ok(bytes),
-                size => Err(OutcomeError::Encoded(self.unit.clone(), size)),
+                size => {
+                    Err(format!("{}: {size} bytes exceed the limit of {OUTCOME_BYTES}", self.unit).into())
+                }
             })
     }
 
@@ -392,9 +352,10 @@ impl UnitOutcome {
     ///
     /// # Errors
     /// If it is malformed or exceeds the limits.
-    pub fn decode(bytes: &[u8]) -> Result<UnitOutcome, OutcomeError> {
-        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or(OutcomeError::NoHead)?;
-        let head: OutcomeHead = serde_json::from_slice(&bytes[..end]).map_err(OutcomeError::Head)?;
+    pub fn decode(bytes: &[u8]) -> Result<UnitOutcome, Wrong> {
+        let end = bytes.iter().position(|&byte| byte == b'\n').ok_or(Wrong::new("it has no first line"))?;
+        let head: OutcomeHead =
+            serde_json::from_slice(&bytes[..end]).map_err(|why| Wrong::at("its first line", why))?;
         let sum = head.records.iter().try_fold(0_usize, |sum, &size| sum.checked_add(size));
         check_size(&head.unit, sum.unwrap_or(usize::MAX))?;
         let mut decoder = ZlibDecoder::new(&bytes[end + 1..]);
@@ -402,25 +363,25 @@ impl UnitOutcome {
             // Not allocated before the bytes are there.
             let mut record = Vec::new();
             let got = decoder.by_ref().take(size as u64).read_to_end(&mut record);
-            got.map_err(OutcomeError::Zlib).and_then(|got| match got == size {
+            got.map_err(|why| Wrong::at("it is not compressed", why)).and_then(|got| match got == size {
                 true => Ok(record),
-                false => Err(OutcomeError::Short),
+                false => Err("it ends within a record".into()),
             })
         };
         let records = head.records.iter().map(&mut read).collect::<Result<_, _>>()?;
         match decoder.read(&mut [0]) {
             Ok(0) => Ok(UnitOutcome { unit: head.unit, records }),
-            Ok(_) => Err(OutcomeError::Long),
-            Err(error) => Err(OutcomeError::Zlib(error)),
+            Ok(_) => Err("it is longer than its first line says".into()),
+            Err(error) => Err(Wrong::at("it is not compressed", error)),
         }
     }
 }
 
-fn check_size(unit: &UnitId, size: usize) -> Result<(), OutcomeError> {
+fn check_size(unit: &UnitId, size: usize) -> Result<(), Wrong> {
     if size <= RECORD_BYTES {
         return Ok(());
     }
-    Err(OutcomeError::Records(unit.clone()))
+    Err(format!("{unit}: the records exceed the limit of {RECORD_BYTES} bytes").into())
 }
 
 #[cfg(test)]

@@ -8,12 +8,11 @@ use referee_protocol::words::FaultCode;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::unit::{BotDifference, OutcomeError, UnitBot, UnitMatch, UnitOutcome, WorkUnit};
+use crate::unit::{UnitBot, UnitMatch, UnitOutcome, WorkUnit};
 use referee_bots::sandbox::Sandbox;
 use referee_engine::driver::{MatchPlan, PlannedSeat, Run};
 use referee_game::chance::Seed;
-use referee_game::erased::NotOpened;
-use referee_game::{Catalog, SeatSet, Seating, UnknownGame, hex};
+use referee_game::{Catalog, SeatSet, Seating, Wrong, hex};
 use referee_match::record::{self, Difference, RecordEntry, RecordSummary, RecordedAnswer, RecordedFault};
 use referee_match::{Faults, Header, SeatHeader};
 use referee_results::FinishedMatch;
@@ -46,36 +45,9 @@ pub struct Unstarted {
 #[derive(Debug, thiserror::Error)]
 pub enum NotVerified {
     #[error(transparent)]
-    Malformed(#[from] OutcomeError),
-    #[error("{got} records of {asked} matches")]
-    Records { got: usize, asked: usize },
-    #[error("{0}")]
-    Match(String, #[source] MatchDifference),
-    #[error("{0} was not played")]
-    NotPlayed(String),
+    Wrong(#[from] Wrong),
     #[error("it cannot be verified: {0}")]
     RulesFailed(String, #[source] Difference),
-}
-
-/// How the record of a match differs from what the unit asks for.
-#[derive(Debug, thiserror::Error)]
-pub enum MatchDifference {
-    #[error(transparent)]
-    Replay(Difference),
-    #[error("it was interrupted")]
-    Interrupted,
-    #[error("it has to be replayed before those after it")]
-    ToBeReplayed,
-    #[error("`{field}` is {found}, not {expected}")]
-    Field { field: String, found: Value, expected: Value },
-    #[error("the bot of `{0}`")]
-    Bot(String, #[source] BotDifference),
-    #[error("another seed")]
-    Seed,
-    #[error(transparent)]
-    UnknownGame(#[from] UnknownGame),
-    #[error(transparent)]
-    NotOpened(#[from] NotOpened),
 }
 
 /// Verifies an outcome: every record replays without a difference, is that of its match in the unit, with its seed,
@@ -90,29 +62,29 @@ pub fn verify(
 ) -> Result<Vec<VerifiedMatch>, NotVerified> {
     let (got, asked) = (outcome.records.len(), unit.matches.len());
     if got == 0 || got > asked {
-        return Err(NotVerified::Records { got, asked });
+        return Err(NotVerified::Wrong(format!("{got} records of {asked} matches").into()));
     }
     let mut verified = Vec::with_capacity(got);
     for (index, (of, record)) in unit.matches.iter().zip(&outcome.records).enumerate() {
-        let of_match = |what| NotVerified::Match(of.id.clone(), what);
+        let of_match = |what| NotVerified::Wrong(Wrong::at(of.id.to_string(), what));
         let summary = record::summarize(record, catalog).map_err(|differences| {
             let rules_failed = differences.iter().any(|difference| difference.rules_failed);
             match differences.into_iter().next() {
                 Some(first) if rules_failed => NotVerified::RulesFailed(of.id.clone(), first),
-                Some(first) => of_match(MatchDifference::Replay(first)),
-                None => NotVerified::NotPlayed(of.id.clone()),
+                Some(first) => of_match(Wrong::of(&first)),
+                None => NotVerified::Wrong(format!("{} was not played", of.id).into()),
             }
         })?;
         let found = verify_match(unit, index, record, summary, catalog).map_err(of_match)?;
         let is_last = index + 1 == got;
         if found.finished.is_cut_off() {
-            return Err(of_match(MatchDifference::Interrupted));
+            return Err(of_match(Wrong::new("it was interrupted")));
         }
         if found.finished.is_to_be_replayed() && !is_last {
-            return Err(of_match(MatchDifference::ToBeReplayed));
+            return Err(of_match(Wrong::new("it has to be replayed before those after it")));
         }
         if is_last && !found.finished.is_to_be_replayed() && got < asked {
-            return Err(NotVerified::NotPlayed(unit.matches[got].id.clone()));
+            return Err(NotVerified::Wrong(format!("{} was not played", unit.matches[got].id).into()));
         }
         verified.push(found);
     }
@@ -125,13 +97,13 @@ fn verify_match(
     record: &[u8],
     summary: RecordSummary,
     catalog: &Catalog,
-) -> Result<VerifiedMatch, MatchDifference> {
+) -> Result<VerifiedMatch, Wrong> {
     let of = &unit.matches[index];
     let expected = header(unit, index, catalog)?;
     let header = summary.play.setup().header.clone();
     compare(&header, &expected)?;
     for (seat, &bot) in header.seats.iter().zip(&of.bots) {
-        let of_bot = |what| MatchDifference::Bot(seat.name.clone(), what);
+        let of_bot = |what| Wrong::at(format!("the bot of `{}`", seat.name), what);
         compare_bot(seat, &unit.bots[bot]).map_err(of_bot)?;
     }
     let is_own = |reveal: &&Reveal| {
@@ -140,14 +112,14 @@ fn verify_match(
             && reveal.deal == expected.deal
     };
     let RecordSummary { seal: record::Seal { reveal, .. }, stderr, .. } = &summary;
-    let reveal = reveal.as_ref().filter(is_own).cloned().ok_or(MatchDifference::Seed)?;
+    let reveal = reveal.as_ref().filter(is_own).cloned().ok_or(Wrong::new("another seed"))?;
     let mut finished = FinishedMatch::of_record(&summary);
     // The seal is the last line.
     let end = record[..record.len().saturating_sub(1)].iter().rposition(|&byte| byte == b'\n');
     let record = record[..end.map_or(0, |end| end + 1)].to_vec();
     let stderr: Vec<&str> = stderr.iter().map(String::as_str).collect();
-    finished.add_evidence(&record, &BTreeMap::new(), &stderr).map_err(MatchDifference::Replay)?;
-    let unstarted = unstarted(&header, &finished, &record).map_err(MatchDifference::Replay)?;
+    finished.add_evidence(&record, &BTreeMap::new(), &stderr).map_err(|error| Wrong::of(&error))?;
+    let unstarted = unstarted(&header, &finished, &record).map_err(|error| Wrong::of(&error))?;
     Ok(VerifiedMatch { finished, record, reveal, unstarted })
 }
 
@@ -188,7 +160,7 @@ fn unstarted(
 
 /// The first line that the record of a match of the unit must have, except for descriptions of the bots and for the
 /// time for `ready`, which depends on what the process played before.
-fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Arc<Header>, MatchDifference> {
+fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Arc<Header>, Wrong> {
     let UnitMatch { id, bots, seed, salt } = &unit.matches[index];
     let rules = catalog.find(&unit.game)?;
     let seating = Seating::new(unit.seats, unit.sides);
@@ -213,7 +185,7 @@ fn header(unit: &WorkUnit, index: usize, catalog: &Catalog) -> Result<Arc<Header
     Ok(setup.header)
 }
 
-fn compare(found: &Header, expected: &Header) -> Result<(), MatchDifference> {
+fn compare(found: &Header, expected: &Header) -> Result<(), Wrong> {
     let text = |header: &Header, drop: &[&str]| {
         let mut header = serde_json::to_value(header).unwrap_or_default();
         if let Some(fields) = header.as_object_mut() {
@@ -227,7 +199,7 @@ fn compare(found: &Header, expected: &Header) -> Result<(), MatchDifference> {
     for field in std::iter::once("match").chain(fields.map(String::as_str)) {
         if found[field] != expected[field] {
             let (found, expected) = (found[field].clone(), expected[field].clone());
-            return Err(MatchDifference::Field { field: field.to_owned(), found, expected });
+            return Err(format!("`{field}` is {found}, not {expected}").into());
         }
     }
     Ok(())
@@ -257,16 +229,16 @@ struct DescribedBot {
     sandbox: Sandbox,
 }
 
-fn described(seat: &SeatHeader) -> Result<DescribedBot, BotDifference> {
-    let described = seat.bot.as_deref().ok_or(BotDifference::NotDescribed)?;
-    Ok(serde_json::from_str(described.get())?)
+fn described(seat: &SeatHeader) -> Result<DescribedBot, Wrong> {
+    let described = seat.bot.as_deref().ok_or(Wrong::new("the record does not describe it"))?;
+    serde_json::from_str(described.get()).map_err(|error| error.to_string().into())
 }
 
 /// Compares the files and the sandbox of a bot with those of the unit.
-fn compare_bot(seat: &SeatHeader, bot: &UnitBot) -> Result<(), BotDifference> {
+fn compare_bot(seat: &SeatHeader, bot: &UnitBot) -> Result<(), Wrong> {
     let described = described(seat)?;
     if described.command != bot.argv {
-        return Err(BotDifference::CommandLine(described.command.join(" ")));
+        return Err(format!("another command line, `{}`", described.command.join(" ")).into());
     }
     bot.compare_files(&described.files)?;
     bot.compare_sandbox(&described.sandbox)

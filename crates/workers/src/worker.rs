@@ -1,6 +1,7 @@
 //! The worker: takes units from a carrier, plays them, and sends their records back.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::io;
 use std::path::{Component, PathBuf};
 use std::sync::Arc;
@@ -11,19 +12,16 @@ use tempfile::NamedTempFile;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use crate::archive::{ArchiveError, ArchiveId, Cache, Unpacked};
+use crate::archive::{ArchiveId, Cache, Unpacked};
 use crate::carrier::{Assignment, CarrierError, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::MachineState;
-use crate::player::{
-    LessThanLeast, Location, NotOfGame, PlayerEvent, UnitKind, UnitPlayer, UnusableBot, check_least,
-};
+use crate::player::{Location, PlayerEvent, UnitKind, UnitPlayer, check_least};
 use crate::trial::{TrialJob, TrialMachine, TrialReply};
 use crate::unit::{Place, UnitId, UnitOutcome, WorkUnit};
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Chain, UnknownGame};
-use referee_program::BadGame;
+use referee_game::{Catalog, Chain, Wrong};
 
 mod trials;
 
@@ -99,31 +97,11 @@ pub enum WorkerFailure {
     Ended,
 }
 
-/// Why this machine cannot play a unit or try a program.
-#[derive(Debug, thiserror::Error)]
-enum Incapable {
-    #[error("the archive {0}")]
-    NoArchive(ArchiveId, #[source] FetchError),
-    #[error("the archive {0}")]
-    BadArchive(ArchiveId, #[source] ArchiveError),
-    #[error("its working directory is not in its archive")]
-    Outside,
-    #[error(transparent)]
-    UnknownGame(#[from] UnknownGame),
-    #[error("the rules of {0}")]
-    Unconfined(String, #[source] LessThanLeast),
-    #[error("the rules of {0}")]
-    BadGame(String, #[source] Box<BadGame>),
-    #[error(transparent)]
-    NotOfGame(#[from] NotOfGame),
-    #[error(transparent)]
-    Bot(#[from] UnusableBot),
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error("this worker builds no programs")]
-    NoBench,
-    #[error("its rules of {game} have version {here}, those of the league {there}")]
-    Version { game: String, here: u32, there: u32 },
+/// Why this machine cannot play a unit, or build a program.
+type Incapable = Box<dyn Error + Send + Sync>;
+
+fn of_archive(id: ArchiveId, why: impl Into<Incapable>) -> Incapable {
+    Wrong::at(format!("the archive {id}"), why).into()
 }
 
 /// A unit in progress.
@@ -373,7 +351,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 (self.on_event)(WorkerEvent::Took(&unit));
                 self.active.insert(key, Active::new(unit));
             }
-            Err(why) => self.cannot_play(unit.id, Chain(&why).to_string()),
+            Err(why) => self.cannot_play(unit.id, Chain(&*why).to_string()),
         }
     }
 
@@ -389,8 +367,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         if self.trials.values().any(|trial| trial.wants(id)) {
             return self.fetched_for_trial(id, file, result);
         }
-        let insert = |()| self.worker.cache.insert(&id, file).map_err(|why| Incapable::BadArchive(id, why));
-        let inserted = result.map_err(|why| Incapable::NoArchive(id, why)).and_then(insert);
+        let insert = |()| self.worker.cache.insert(&id, file).map_err(|why| of_archive(id, why));
+        let inserted = result.map_err(|why| of_archive(id, why)).and_then(insert);
         let needs = |unit: &WorkUnit| unit.archives().any(|of| of == id);
         let units = std::mem::take(&mut self.waiting).into_iter();
         let (waiting, others): (Vec<WorkUnit>, Vec<WorkUnit>) = units.partition(needs);
@@ -402,8 +380,8 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.begin_trials();
             }
             Err(why) => {
-                waiting.into_iter().for_each(|unit| self.cannot_play(unit.id, Chain(&why).to_string()));
-                self.give_up_trials(id, &why);
+                waiting.into_iter().for_each(|unit| self.cannot_play(unit.id, Chain(&*why).to_string()));
+                self.give_up_trials(id, &*why);
             }
         }
     }
@@ -422,7 +400,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let cache = &self.worker.cache;
         if !self.unpacked.contains_key(id)
             && !self.incoming.contains_key(id)
-            && let Some(unpacked) = cache.get(id).map_err(|why| Incapable::BadArchive(*id, why))?
+            && let Some(unpacked) = cache.get(id).map_err(|why| of_archive(*id, why))?
         {
             self.unpacked.insert(*id, unpacked);
         }
@@ -430,7 +408,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             let files = unpacked.path().to_owned();
             let is_within = directory.components().all(|part| matches!(part, Component::Normal(_)));
             let directory = Some(files.join(directory)).filter(|_| is_within);
-            let directory = directory.ok_or(Incapable::Outside)?;
+            let directory = directory.ok_or("its working directory is not in its archive")?;
             return Ok(Some(Location { directory, files: Some(files) }));
         }
         if !self.incoming.contains_key(id) {
@@ -453,10 +431,10 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let Some(id) = files else { return Ok(Some(self.worker.catalog.find(game)?)) };
         let Some(location) = self.locate(&Place::Archive(id, PathBuf::new()))? else { return Ok(None) };
         let Worker { launch, least, .. } = &self.worker;
-        check_least(&referee_program::sandbox(launch), least)
-            .map_err(|why| Incapable::Unconfined(game.to_owned(), why))?;
+        let of_rules = |why: Incapable| Wrong::at(format!("the rules of {game}"), why);
+        check_least(&referee_program::sandbox(launch), least).map_err(|why| of_rules(why.into()))?;
         let loaded = referee_program::load_kept(&location.directory, launch);
-        loaded.map(Some).map_err(|why| Incapable::BadGame(game.to_owned(), Box::new(why)))
+        loaded.map(Some).map_err(|why| of_rules(why.into()).into())
     }
 
     /// Starts to play a unit. Returns whether its game and all its bots are here.

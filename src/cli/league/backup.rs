@@ -17,7 +17,7 @@ use crate::cli::json::LeagueBackup;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::{progress, screen};
 use crate::files::{Folder, PackRange, RecordFolder, StoredRecord, read_regular};
-use crate::game::{Chain, counted, json};
+use crate::game::{Chain, Wrong, counted, json};
 use crate::league::{League, LeagueMatch, SUBMISSIONS, SubmissionFiles};
 use crate::program;
 use crate::runs::league::config::LeagueConfig;
@@ -63,21 +63,6 @@ struct BackupMark {
     at: String,
 }
 
-/// A directory is no place for a backup.
-#[derive(Debug, thiserror::Error)]
-enum NoBackup {
-    #[error("it is the directory of the league itself; name another one")]
-    League,
-    #[error("it has files and is no backup; name a new or an empty directory")]
-    Other,
-    #[error("this backup has been played: ladder {0} has a seed; name another directory")]
-    Played(String),
-    #[error("another process writes this backup")]
-    Locked,
-    #[error("it is a backup of matches that the league does not have; name another directory")]
-    Foreign,
-}
-
 /// What a backup has.
 #[derive(Debug, Default)]
 struct Backed {
@@ -90,20 +75,20 @@ struct Backed {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let dir = &args.dir;
-    let refused = |why: NoBackup| Failure::usage(format!("{}: {why}", dir.display()));
+    let refused = |why: Wrong| Failure::usage(format!("{}: {why}", dir.display()));
     let (config, league) = args.which.open()?;
     let folder = Folder::make(dir).map_err(Failure::cannot_run)?;
     if dir.canonicalize().ok() == config.folder.canonicalize().ok() {
-        return Err(refused(NoBackup::League));
+        return Err(refused(Wrong::new("it is the directory of the league itself; name another one")));
     }
     let names = folder.names().map_err(Failure::cannot_run)?;
     let is_backup = names.iter().any(|name| name == MARK);
     if !is_backup && !names.is_empty() {
-        return Err(refused(NoBackup::Other));
+        return Err(refused(Wrong::new("it has files and is no backup; name a new or an empty directory")));
     }
     let mark = folder.open_file(MARK, true).map_err(Failure::cannot_run)?;
     mark.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => refused(NoBackup::Locked),
+        TryLockError::WouldBlock => refused(Wrong::new("another process writes this backup")),
         TryLockError::Error(error) => Failure::cannot_run(error),
     })?;
     if folder.has_file(DATABASE).map_err(Failure::cannot_run)? {
@@ -135,7 +120,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// An earlier backup cannot be brought up to date, or cannot be read.
 enum CheckFailed {
-    Refused(NoBackup),
+    Refused(Wrong),
     Cannot(Failure),
 }
 
@@ -154,7 +139,9 @@ fn check_former(folder: &Folder, config: &LeagueConfig, league: &League) -> Resu
             .map_err(|error| CheckFailed::Cannot(Failure::cannot_run(error)))?
             .is_some()
         {
-            return Err(CheckFailed::Refused(NoBackup::Played(name.clone())));
+            return Err(CheckFailed::Refused(Wrong::from(format!(
+                "this backup has been played: ladder {name} has a seed; name another directory"
+            ))));
         }
         // Matches are never removed.
         let last = former.last_number(name)?;
@@ -165,7 +152,9 @@ fn check_former(folder: &Folder, config: &LeagueConfig, league: &League) -> Resu
             row.map(|row| (row.players, row.ended_at, row.duration_us, row.decisions))
         };
         if there.is_some() && played(there) != played(here) {
-            return Err(CheckFailed::Refused(NoBackup::Foreign));
+            return Err(CheckFailed::Refused(Wrong::new(
+                "it is a backup of matches that the league does not have; name another directory",
+            )));
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::cli::json::RulingLine;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::ruling::{Why, rulings_table};
 use crate::cli::screen;
-use crate::game::{counted, json};
+use crate::game::{Wrong, counted, json};
 use crate::league::{LadderMatches, League, LeagueMatch};
 use crate::runs::league::config::LeagueConfig;
 use crate::store::{DisqualifiedFrom, RequestedDecision, StoreError, now, parse_match_id};
@@ -190,19 +190,19 @@ enum RangeEnd {
     Time(SystemTime),
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` is neither a match, such as m17, nor a time in UTC, such as 2026-11-22T18:30:00")]
-struct NotRangeEnd(String);
-
 impl FromStr for RangeEnd {
-    type Err = NotRangeEnd;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<RangeEnd, NotRangeEnd> {
+    fn from_str(text: &str) -> Result<RangeEnd, Wrong> {
         if let Some((number, _)) = parse_match_id(text) {
             return Ok(RangeEnd::Number(number));
         }
         let time = humantime::parse_rfc3339_weak(text);
-        time.map(RangeEnd::Time).map_err(|_| NotRangeEnd(text.to_owned()))
+        time.map(RangeEnd::Time).map_err(|_| {
+            Wrong::from(format!(
+                "`{text}` is neither a match, such as m17, nor a time in UTC, such as 2026-11-22T18:30:00"
+            ))
+        })
     }
 }
 

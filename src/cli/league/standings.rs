@@ -9,10 +9,10 @@ use crate::cli::json::{LadderOwner, LadderStanding, LadderStandings};
 use crate::cli::league::seasons;
 use crate::cli::league::which::{LeagueSelector, find_ladder};
 use crate::cli::{progress, screen};
-use crate::game::{Catalog, counted, json};
+use crate::game::{Catalog, Wrong, counted, json};
 use crate::league::{
-    BotDisplayNames, FinalStandings, LadderError, LadderRow, LadderRulings, LadderSeason, League, LeagueBot,
-    LeagueMatch, LeagueOwner, NotCounted, ranking,
+    BotDisplayNames, FinalStandings, LadderRow, LadderRulings, LadderSeason, League, LeagueBot, LeagueMatch,
+    LeagueOwner, NotCounted, ranking,
 };
 use crate::report::{csv_line, table};
 use crate::runs::league::config::{LadderConfig, LadderGame, LeagueConfig};
@@ -251,7 +251,7 @@ fn standings(
         results.extend(
             lineup.zip(row.ranks.as_ref()).map(|(of, ranks)| MatchResult::played(row.number, of, ranks)),
         );
-        Ok::<_, LadderError>(())
+        Ok::<_, Wrong>(())
     };
     if from_records {
         let records = LadderRecords::open(config, league, ladder, game)?;

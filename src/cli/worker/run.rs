@@ -134,10 +134,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut printer = WorkerPrinter { is_json: args.json, out: TolerantStdout::new(), is_connected: None };
     let exit = if NatsUrl::matches(&args.connect) {
         #[cfg(not(feature = "nats"))]
-        return Err(Failure::usage(format!(
-            "--connect: {}",
-            crate::runs::workers::WorkersError::WithoutNats
-        )));
+        return Err(Failure::usage(format!("--connect: {}", crate::runs::workers::WITHOUT_NATS)));
         #[cfg(feature = "nats")]
         {
             let end = nats::worker(broker(args), machine, nats::trusted(args.trust.as_deref())?);

@@ -41,7 +41,7 @@ pub use matches::SeatOccupant;
 pub use notice::{Finished, Notice};
 #[cfg(test)]
 pub(crate) use plan::match_of_checkers;
-pub use plan::{InvalidClock, MatchPlan, PlannedSeat, Run, Terms, check_clock};
+pub use plan::{MatchPlan, PlannedSeat, Run, Terms, check_clock};
 pub(crate) use reconnect::REPLACED;
 pub use role::Role;
 pub use unacknowledged::{BotInstance, Unacknowledged};

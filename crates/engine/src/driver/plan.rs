@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use referee_game::chance::Seed;
 use referee_game::erased::{NotOpened, Rules, Table};
-use referee_game::hex;
 use referee_game::seat::{Seating, Viewer};
+use referee_game::{Misconfigured, hex};
 use referee_match::{Adjudication, Header, Leg, Limits, Opening, SeatHeader, Setup, Wants, check_policy};
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
@@ -63,24 +63,16 @@ const LONGEST_MS: u64 = 24 * 60 * 60 * 1000;
 ///
 /// # Errors
 /// If it gives no time or a part of it exceeds a day.
-pub fn check_clock(clock: Clock) -> Result<(), InvalidClock> {
+pub fn check_clock(clock: Clock) -> Result<(), Misconfigured> {
     let Clock { delay_ms, bank_ms, increment_ms } = clock;
+    let invalid = |what: &str| Misconfigured(what.to_owned());
     if delay_ms == 0 && bank_ms == 0 {
-        return Err(InvalidClock::NoTime);
+        return Err(invalid("a clock with neither delay nor bank leaves no time for an answer"));
     }
     if [delay_ms, bank_ms, increment_ms].iter().any(|&part| part > LONGEST_MS) {
-        return Err(InvalidClock::TooLong);
+        return Err(invalid("delay, bank and increment of a clock are at most a day each"));
     }
     Ok(())
-}
-
-/// A clock that no match can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidClock {
-    #[error("a clock with neither delay nor bank leaves no time for an answer")]
-    NoTime,
-    #[error("delay, bank and increment of a clock are at most a day each")]
-    TooLong,
 }
 
 impl Terms {

@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::driver::{
-    Finished, InvalidClock, Lane, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, check_clock,
+    Finished, Lane, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, check_clock,
 };
 use crate::runner::archive::{self, NotKept};
 use crate::runner::scheduler::Backlog;
@@ -86,13 +86,11 @@ pub enum RefusedOpen {
     #[error(transparent)]
     Game(#[from] UnknownGame),
     #[error(transparent)]
-    Seats(#[from] Misconfigured),
+    Setting(#[from] Misconfigured),
     #[error("`seed` must be 64 lower-case hex digits")]
     Seed,
     #[error("`deal` must have 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-`")]
     Deal,
-    #[error(transparent)]
-    Clock(#[from] InvalidClock),
     #[error(transparent)]
     Setup(#[from] NotOpened),
 }

@@ -7,7 +7,7 @@ use referee_game::erased::Rules;
 use referee_game::openings::{GivenOpening, ReadOpenings};
 use referee_game::{Flaw, Seating, counted};
 use referee_match::Limits;
-use referee_match::opening::{NoOpening, Opening, Unplayable, check};
+use referee_match::opening::{NoOpening, Opening, check};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -115,7 +115,7 @@ fn try_out(
     let table = rules.open(&options, seating).map_err(|error| flaw(0, error.to_string()))?;
     let opening = Opening::Given(moves);
     check(&*table, &opening, &Limits::TODAY).map_err(|error| match error {
-        NoOpening::Unplayable(Unplayable { ply, what }) => flaw(ply, what),
+        NoOpening::Unplayable { ply, what } => flaw(ply, what),
         NoOpening::RulesFailed(failed) => flaw(0, failed.to_string()),
     })?;
     Ok((options.into(), Arc::new(opening)))

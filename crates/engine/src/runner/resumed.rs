@@ -1,13 +1,14 @@
 //! Matches of an earlier process that go on.
 
 use std::collections::{BTreeMap, HashSet};
+use std::error::Error;
 
 use referee_files::RunningMatch;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::seat::{Seat, Seating};
-use referee_game::{Catalog, Viewer};
-use referee_match::record::{NotResumed, Resume};
+use referee_game::{Catalog, Viewer, Wrong};
+use referee_match::record::Resume;
 use referee_match::{Header, Match, Outage, Wants};
 
 use crate::driver::{BotInstance, JournalWriter, JournaledSeat, MatchJournal};
@@ -39,35 +40,6 @@ impl JournalWriter for RunningMatch {
     }
 }
 
-/// Why a file is not the journal of a match of this run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OtherJournal {
-    #[error("line {number}")]
-    Line {
-        /// Counted from 1.
-        number: usize,
-        #[source]
-        why: LineDefect,
-    },
-    #[error("it is the journal of {0}")]
-    OtherMatch(String),
-    #[error("a seat has no bot")]
-    NoBot,
-}
-
-/// What is wrong with a line of a journal.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LineDefect {
-    #[error(transparent)]
-    Seat(serde_json::Error),
-    #[error("a match has no such seat")]
-    NoSuchSeat,
-    #[error(transparent)]
-    Differs(#[from] NotResumed),
-}
-
 impl ResumedMatch {
     /// Repeats the lines of the journal of a match of the run with this seed. `None` if the match had not begun.
     ///
@@ -81,18 +53,18 @@ impl ResumedMatch {
         run: &Seed,
         watched: Option<Viewer>,
         catalog: &Catalog,
-    ) -> Result<Option<ResumedMatch>, OtherJournal> {
+    ) -> Result<Option<ResumedMatch>, Wrong> {
         let mut bots: BTreeMap<Seat, JournaledSeat> = BTreeMap::new();
         let mut resume: Option<Resume> = None;
         for (text, number) in lines.split_inclusive(|&byte| byte == b'\n').zip(2..) {
-            let at_line = |why: LineDefect| OtherJournal::Line { number, why };
+            let at_line = |why: Box<dyn Error + Send + Sync>| Wrong::at(format!("line {number}"), why);
             let text = text.strip_suffix(b"\n").unwrap_or(text);
             if text.starts_with(b"{\"type\":\"seat\"") {
                 let seat: JournaledSeat =
-                    serde_json::from_slice(text).map_err(|error| at_line(LineDefect::Seat(error)))?;
+                    serde_json::from_slice(text).map_err(|error| at_line(error.into()))?;
                 if let Some(resume) = &mut resume {
                     if !bots.contains_key(&seat.seat) {
-                        return Err(at_line(LineDefect::NoSuchSeat));
+                        return Err(at_line("a match has no such seat".into()));
                     }
                     let is_lost = seat.outages.last().is_some_and(|outage| outage.back_us.is_none());
                     if !is_lost {
@@ -114,10 +86,10 @@ impl ResumedMatch {
         }
         let Some((play, written)) = resume.map(Resume::into_match) else { return Ok(None) };
         if play.setup().header.r#match != *id {
-            return Err(OtherJournal::OtherMatch(play.setup().header.r#match.clone()));
+            return Err(format!("it is the journal of {}", play.setup().header.r#match).into());
         }
         if !bots.keys().copied().eq(play.setup().seating.all().iter()) {
-            return Err(OtherJournal::NoBot);
+            return Err("a seat has no bot".into());
         }
         let (bots, outages) =
             bots.into_values().map(|of| ((!play.is_gone(of.seat)).then_some(of.bot), of.outages)).unzip();

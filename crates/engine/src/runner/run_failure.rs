@@ -4,22 +4,22 @@ use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 
+use referee_game::Wrong;
 use referee_game::erased::NotOpened;
 use referee_match::record::Difference;
 
 use crate::runner::archive::NotKept;
-use crate::runner::descriptors::TooFewDescriptors;
 use crate::runner::record_sink::{MOST_RULES_FAILED, MOST_UNAVAILABLE};
 use crate::runner::run_event::NoShow;
-use crate::runner::scheduler::JoinError;
-use crate::sources::UnstartableBot;
 
 /// Why a run ends before its matches.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunFailure {
-    #[error(transparent)]
-    Descriptors(#[from] TooFewDescriptors),
+    #[error(
+        "a match needs up to {needed} file descriptors, but the limit is {limit}: raise it (`ulimit -Hn`)"
+    )]
+    TooFewDescriptors { needed: u64, limit: u64 },
     #[error(transparent)]
     NoRuntime(io::Error),
     #[error("no bot can be started")]
@@ -52,10 +52,9 @@ pub enum RunFailure {
     ConfusedPairings,
     #[error(transparent)]
     NotOpened(#[from] NotOpened),
+    /// A bot cannot join, or cannot be started.
     #[error(transparent)]
-    NotJoined(#[from] JoinError),
-    #[error(transparent)]
-    Unstartable(#[from] UnstartableBot),
+    Wrong(#[from] Wrong),
     #[error(transparent)]
     NoShow(#[from] NoShow),
     #[error(transparent)]

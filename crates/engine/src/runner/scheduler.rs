@@ -1,5 +1,6 @@
 //! Which match to play next.
 
+use referee_game::Wrong;
 use referee_results::FinishedMatch;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,22 +56,6 @@ pub trait SetScheduler: Scheduler {
     fn give_up(&mut self, _set: &DueSet) {}
 }
 
-/// Why a bot cannot join a run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum JoinError {
-    #[error("`{0}` cannot join: the bots of this run are fixed")]
-    Fixed(String),
-    #[error("`{0}` does not take part on this ladder")]
-    NotAdmitted(String),
-    #[error("new versions of `{bot}` today: {most} of {most}; try again tomorrow (UTC)")]
-    TooManyVersions { bot: String, most: u32 },
-    #[error("`{0}` is new, and the ladder is frozen: the deadline has passed")]
-    Frozen(String),
-    #[error("the ladder has too many players")]
-    TooManyPlayers,
-}
-
 /// Hands out the matches of a run, each once.
 pub trait Scheduler: fmt::Debug + Send {
     /// The next match. `among`: only one whose seats these bots fill, in any order.
@@ -87,8 +72,8 @@ pub trait Scheduler: fmt::Debug + Send {
     ///
     /// # Errors
     /// Why it cannot play.
-    fn join(&mut self, _bot: usize, name: &str) -> Result<(), JoinError> {
-        Err(JoinError::Fixed(name.to_owned()))
+    fn join(&mut self, _bot: usize, name: &str) -> Result<(), Wrong> {
+        Err(format!("`{name}` cannot join: the bots of this run are fixed").into())
     }
 
     /// A bot that joined by connecting has so many connections from now on.
@@ -224,7 +209,7 @@ impl SharedScheduler {
     }
 
     /// A bot joins the run.
-    pub(super) fn join(&self, bot: usize, name: &str) -> Result<(), JoinError> {
+    pub(super) fn join(&self, bot: usize, name: &str) -> Result<(), Wrong> {
         let mut inner = self.lock();
         let joined = inner.schedule.join(bot, name);
         inner.wake();

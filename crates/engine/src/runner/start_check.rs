@@ -5,10 +5,9 @@ use std::io;
 use std::time::Duration;
 
 use referee_bots::{Launch, Launcher, Process, StderrText};
-use referee_game::Chain;
 use referee_game::erased::Rules;
+use referee_game::{Chain, Wrong};
 use referee_match::Detail;
-use referee_protocol::words::FaultCode;
 use referee_transport::Stream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -26,18 +25,9 @@ pub struct StartCheck {
     /// The index of the entrant.
     pub entrant: usize,
     /// Its `hello`, or why it cannot play.
-    pub hello: Result<BotHello, CannotPlay>,
+    pub hello: Result<BotHello, Wrong>,
     /// The end of its standard error.
     pub stderr: String,
-}
-
-/// Why a bot cannot play.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CannotPlay {
-    #[error("{0}")]
-    Unfit(Detail),
-    #[error("{code}: {detail}")]
-    Fault { code: FaultCode, detail: Detail },
 }
 
 /// A started bot whose `hello` has not arrived.
@@ -81,7 +71,8 @@ pub async fn check_starts(
                     pending.insert(session, PendingBot { entrant, process });
                 }
                 Err(error) => {
-                    let why = CannotPlay::Unfit(Detail::NotStarted { error: Chain(&error).to_string() });
+                    let why =
+                        Wrong::from(Detail::NotStarted { error: Chain(&error).to_string() }.to_string());
                     checks.push(StartCheck { entrant, hello: Err(why), stderr: String::new() });
                 }
             }
@@ -92,7 +83,7 @@ pub async fn check_starts(
         let (session, hello) = tokio::select! {
             notice = lane.next() => match notice {
                 Notice::Greeted(session) => (session, greeted(&lane, session, rules)),
-                Notice::Gone { session, code, detail, .. } => (session, Err(CannotPlay::Fault { code, detail })),
+                Notice::Gone { session, code, detail, .. } => (session, Err(format!("{code}: {detail}").into())),
                 _ => continue,
             },
             Some((entrant, how)) = exits.recv() => {
@@ -115,8 +106,8 @@ pub async fn check_starts(
     Ok(checks)
 }
 
-fn greeted(lane: &Lane, session: SessionKey, rules: &dyn Rules) -> Result<BotHello, CannotPlay> {
-    let hello = lane.hello(session).cloned().ok_or(CannotPlay::Unfit(Detail::NotHere))?;
-    hello.check_game(rules.meta().id).map_err(CannotPlay::Unfit)?;
+fn greeted(lane: &Lane, session: SessionKey, rules: &dyn Rules) -> Result<BotHello, Wrong> {
+    let hello = lane.hello(session).cloned().ok_or_else(|| Wrong::from(Detail::NotHere.to_string()))?;
+    hello.check_game(rules.meta().id).map_err(|why| Wrong::from(why.to_string()))?;
     Ok(hello)
 }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use referee_bots::CommandDefect;
 use referee_bots::sandbox::{Mode, Sandbox};
+use referee_game::Wrong;
 use referee_game::name::{check_name, skeleton};
 use referee_protocol::referee::Clock;
 use serde::Serialize;
@@ -17,20 +17,11 @@ use crate::sources::Source;
 ///
 /// # Errors
 /// Which bot cannot be started, and why.
-pub fn check_programs(entrants: &[BotSpec]) -> Result<(), UnstartableBot> {
+pub fn check_programs(entrants: &[BotSpec]) -> Result<(), Wrong> {
     entrants.iter().try_for_each(|entrant| {
         let checked = entrant.source.check();
-        checked.map_err(|defect| UnstartableBot { name: entrant.name.clone(), defect })
+        checked.map_err(|defect| Wrong::at(format!("the bot `{}` cannot be started", entrant.name), defect))
     })
-}
-
-/// A bot whose command cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the bot `{name}` cannot be started")]
-pub struct UnstartableBot {
-    pub name: String,
-    #[source]
-    pub defect: CommandDefect,
 }
 
 /// A bot that takes part in a run.

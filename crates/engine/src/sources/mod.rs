@@ -9,8 +9,8 @@ mod source;
 
 pub use acceptor::{PendingConnections, Vacancy};
 
-pub use bot_spec::{BotSpec, UnstartableBot, check_programs, with_factor};
+pub use bot_spec::{BotSpec, check_programs, with_factor};
 pub use listen::{BotTokens, Listen, TokenHash};
 pub use lobby::ParkedLobby;
 pub(crate) use lobby::{Holder, Lobby};
-pub use source::{Connection, InvalidSource, OnExit, Source, parse};
+pub use source::{Connection, OnExit, Source, parse};

@@ -4,7 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use referee_bots::{Command, CommandDefect, InvalidCommand, Process, StartError, Starter};
+use referee_bots::{Command, CommandError, Process, StartError, Starter};
+use referee_game::Wrong;
 use referee_game::name::{NameError, check_name};
 use referee_match::Detail;
 use referee_transport::Wire;
@@ -31,7 +32,7 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
     ///
     /// # Errors
     /// Says what is missing.
-    fn check(&self) -> Result<(), CommandDefect> {
+    fn check(&self) -> Result<(), CommandError> {
         Ok(())
     }
 
@@ -54,24 +55,15 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
     }
 }
 
-/// Why a text names no source.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidSource {
-    #[error(transparent)]
-    Command(#[from] InvalidCommand),
-    #[error("`{text}`: {error}")]
-    Name { text: String, error: NameError },
-}
-
 /// Parses a source: a command line, or `tcp:NAME` for a bot that connects.
 ///
 /// # Errors
 /// If a quote is not closed, or the name is invalid.
-pub fn parse(text: &str) -> Result<Arc<dyn Source>, InvalidSource> {
+pub fn parse(text: &str) -> Result<Arc<dyn Source>, Wrong> {
     let Some(name) = text.strip_prefix("tcp:") else { return Ok(Arc::new(text.parse::<Command>()?)) };
     match Connection::new(name) {
         Ok(connection) => Ok(Arc::new(connection)),
-        Err(error) => Err(InvalidSource::Name { text: text.to_owned(), error }),
+        Err(error) => Err(format!("`{text}`: {error}").into()),
     }
 }
 
@@ -88,7 +80,7 @@ impl Source for Command {
         Some(self)
     }
 
-    fn check(&self) -> Result<(), CommandDefect> {
+    fn check(&self) -> Result<(), CommandError> {
         self.check()
     }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::board::{Board, Colour};
 pub use self::fen::BadFen;
-pub use self::moves::{BadMove, Move};
+pub use self::moves::Move;
 pub use self::view::{Seen, View};
 #[cfg(feature = "schema")]
 use referee_game::Schemas;

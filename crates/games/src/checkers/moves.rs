@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::board::{Way, bit, index, jumped_place, place};
 use super::text::{Text, read_square, spell_square};
+use referee_game::Wrong;
 
 /// The maximum number of squares that a move visits, including the first.
 ///
@@ -120,41 +121,33 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text is not a move on any board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadMove {
-    #[error(
-        "a move is a step like 11-15 or a capture with every square it visits like 15x24x31, squares 1 to 32"
-    )]
-    Form,
-    #[error(
-        "a step goes to a diagonally adjacent square, each jump of a capture two squares along a diagonal"
-    )]
-    Reach,
-}
+pub(super) const NO_MOVE: Wrong = Wrong::new(
+    "a move is a step like 11-15 or a capture with every square it visits like 15x24x31, squares 1 to 32",
+);
+pub(super) const UNREACHED: Wrong = Wrong::new(
+    "a step goes to a diagonally adjacent square, each jump of a capture two squares along a diagonal",
+);
 
 impl FromStr for Move {
-    type Err = BadMove;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<Move, BadMove> {
+    fn from_str(text: &str) -> Result<Move, Wrong> {
         let is_step = text.contains('-');
-        let mut squares = text
-            .split(if is_step { '-' } else { 'x' })
-            .map(|number| read_square(number).ok_or(BadMove::Form));
-        let mut mv = Move::from_place(place(squares.next().ok_or(BadMove::Form)??));
+        let mut squares =
+            text.split(if is_step { '-' } else { 'x' }).map(|number| read_square(number).ok_or(NO_MOVE));
+        let mut mv = Move::from_place(place(squares.next().ok_or(NO_MOVE)??));
         for square in squares {
             let to = place(square?);
             if mv.count() as usize == if is_step { 2 } else { MAX_SQUARES } {
-                return Err(BadMove::Form);
+                return Err(NO_MOVE);
             }
             let from = bit(mv.last());
             let goes = |way: Way| if is_step { way.step(from) } else { way.step(way.step(from)) };
             if !Way::ALL.into_iter().any(|way| goes(way) == bit(to)) {
-                return Err(BadMove::Reach);
+                return Err(UNREACHED);
             }
             mv = mv.then(to);
         }
-        if mv.count() == 1 { Err(BadMove::Form) } else { Ok(mv) }
+        if mv.count() == 1 { Err(NO_MOVE) } else { Ok(mv) }
     }
 }

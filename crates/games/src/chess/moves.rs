@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use cozy_chess::{Piece, Square};
 
+use referee_game::Wrong;
+
 /// A move in the notation of UCI: `e2e4`, `e7e8q`. Castling is the move of the king, `e1g1`, and in Chess960 that of the
 /// king to the square of its rook, `e1h1`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,17 +52,14 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text is not a move on any board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a move is two squares like e2e4, with the letter q, r, b or n after them for a promotion, like e7e8q"
-)]
-pub struct BadMove;
+const NO_MOVE: Wrong = Wrong::new(
+    "a move is two squares like e2e4, with the letter q, r, b or n after them for a promotion, like e7e8q",
+);
 
 impl FromStr for Move {
-    type Err = BadMove;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<Move, BadMove> {
+    fn from_str(text: &str) -> Result<Move, Wrong> {
         let is_whole = text.is_ascii()
             && match text.as_bytes() {
                 [_, _, _, _] => true,
@@ -69,8 +68,8 @@ impl FromStr for Move {
             };
         // Without this check, the library would ignore what follows the move.
         if !is_whole {
-            return Err(BadMove);
+            return Err(NO_MOVE);
         }
-        text.parse().map(Move).map_err(|_| BadMove)
+        text.parse().map(Move).map_err(|_| NO_MOVE)
     }
 }

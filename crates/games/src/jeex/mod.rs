@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::board::{Board, Colour, Phase};
 pub use self::grid::{Direction, Field};
-pub use self::moves::{BadMove, Move};
+pub use self::moves::Move;
 pub use self::view::{Seen, View};
 #[cfg(feature = "schema")]
 use referee_game::Schemas;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::grid::{Direction, Field, GRID};
+use referee_game::Wrong;
 
 /// One of the four kinds of moves (rule 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,34 +90,28 @@ impl fmt::Display for Move {
     }
 }
 
-/// A text is not a move on any board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadMove {
-    #[error(
-        "a move is like one of these, with single spaces: place b3 E, rotate b3 SE, capture c3 b3, claim"
-    )]
-    Form,
-    #[error("a field is a file a to e and a rank 1 to 3 like b3, but not the centre c2")]
-    Field,
-    #[error("a direction is one of N, NE, E, SE, S, SW, W, NW")]
-    Direction,
-    #[error("a capture goes to the next field in one of the eight directions, or straight across the centre")]
-    Reach,
+pub(super) const NO_MOVE: Wrong = Wrong::new(
+    "a move is like one of these, with single spaces: place b3 E, rotate b3 SE, capture c3 b3, claim",
+);
+pub(super) const NO_FIELD: Wrong =
+    Wrong::new("a field is a file a to e and a rank 1 to 3 like b3, but not the centre c2");
+pub(super) const NO_DIRECTION: Wrong = Wrong::new("a direction is one of N, NE, E, SE, S, SW, W, NW");
+pub(super) const UNREACHED: Wrong = Wrong::new(
+    "a capture goes to the next field in one of the eight directions, or straight across the centre",
+);
+
+fn field(name: &str) -> Result<Field, Wrong> {
+    Field::named(name).ok_or(NO_FIELD)
 }
 
-fn field(name: &str) -> Result<Field, BadMove> {
-    Field::named(name).ok_or(BadMove::Field)
-}
-
-fn direction(name: &str) -> Result<Direction, BadMove> {
-    Direction::named(name).ok_or(BadMove::Direction)
+fn direction(name: &str) -> Result<Direction, Wrong> {
+    Direction::named(name).ok_or(NO_DIRECTION)
 }
 
 impl FromStr for Move {
-    type Err = BadMove;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<Move, BadMove> {
+    fn from_str(text: &str) -> Result<Move, Wrong> {
         let mut words = text.split(' ');
         match [words.next(), words.next(), words.next(), words.next()] {
             [Some("place"), Some(at), Some(facing), None] => {
@@ -131,11 +126,11 @@ impl FromStr for Move {
                 if reached.any(|field| field == to.bit()) {
                     Ok(Move::Capture { from, to })
                 } else {
-                    Err(BadMove::Reach)
+                    Err(UNREACHED)
                 }
             }
             [Some("claim"), None, ..] => Ok(Move::Claim),
-            _ => Err(BadMove::Form),
+            _ => Err(NO_MOVE),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use referee_game::{MAX_SEATS, Outcome, Seat};
+use referee_game::{MAX_SEATS, Outcome, Seat, Wrong};
 
 /// Number of pawns of a seat, and of squares of its home.
 pub(super) const PAWNS: usize = 4;
@@ -55,11 +55,6 @@ impl fmt::Debug for Square {
     }
 }
 
-/// A text is not a square of any board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a square is `t17` (on the track) or `h0.1` (in the home of seat 0)")]
-pub struct InvalidSquare;
-
 /// Parses a number from 0 to `below - 1`, without sign or leading zero.
 pub(super) fn number(text: &str, below: u8) -> Option<u8> {
     let is_plain = text == "0" || !text.starts_with(['0', '+']);
@@ -67,9 +62,9 @@ pub(super) fn number(text: &str, below: u8) -> Option<u8> {
 }
 
 impl FromStr for Square {
-    type Err = InvalidSquare;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<Square, InvalidSquare> {
+    fn from_str(text: &str) -> Result<Square, Wrong> {
         let read = || {
             if let Some(square) = text.strip_prefix('t') {
                 return number(square, LONGEST).map(Square::Track);
@@ -77,7 +72,8 @@ impl FromStr for Square {
             let (seat, square) = text.strip_prefix('h')?.split_once('.')?;
             Some(Square::Home(Seat(number(seat, MAX_SEATS as u8)?), number(square, PAWNS as u8)?))
         };
-        read().ok_or(InvalidSquare)
+        read()
+            .ok_or_else(|| Wrong::from("a square is `t17` (on the track) or `h0.1` (in the home of seat 0)"))
     }
 }
 

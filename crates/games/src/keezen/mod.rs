@@ -20,11 +20,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::board::{Board, InvalidSquare, Square};
+pub use self::board::{Board, Square};
 pub use self::cards::{Hand, Rank};
 pub use self::fact::Fact;
 pub use self::hands::Hands;
-pub use self::moves::{BadMove, Move};
+pub use self::moves::Move;
 pub use self::position::Position;
 pub use self::seen::Seen;
 pub use self::view::View;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::board::{Square, number, spell_number};
 use super::cards::Rank;
-use referee_game::{MAX_SEATS, Seat};
+use referee_game::{MAX_SEATS, Seat, Wrong};
 
 /// Steps of a seven, forward.
 pub(super) const SEVEN: u8 = 7;
@@ -100,13 +100,10 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text is not a move on any board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
+const NO_MOVE: Wrong = Wrong::new(
     "a move is a card and what it does: `K enter`, `A enter`, `K enter 2` (a pawn of seat 2), `5 t17` or `2 h0.1` (the pawn \
-     there), `7 t17 4 t30 3` (two pawns and their steps), `J t17 t40` (the own pawn and the other)"
-)]
-pub struct BadMove;
+     there), `7 t17 4 t30 3` (two pawns and their steps), `J t17 t40` (the own pawn and the other)",
+);
 
 fn read(text: &str) -> Option<Move> {
     let (card, rest) = text.split_once(' ')?;
@@ -137,9 +134,9 @@ fn read(text: &str) -> Option<Move> {
 }
 
 impl FromStr for Move {
-    type Err = BadMove;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<Move, BadMove> {
-        read(text).ok_or(BadMove)
+    fn from_str(text: &str) -> Result<Move, Wrong> {
+        read(text).ok_or(NO_MOVE)
     }
 }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use self::board::{Board, Field};
 pub use self::dice::{Dice, Die};
 pub use self::fact::Fact;
-pub use self::moves::{BadMove, Move};
+pub use self::moves::Move;
 pub use self::position::Position;
 pub use self::view::{Seen, View};
 #[cfg(feature = "schema")]

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::board::Field;
 use super::dice::{Die, SIX};
+use referee_game::Wrong;
 
 /// A move: resolves a six, or uses a rolled field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,13 +43,10 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text is not a move on any board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
+const NO_MOVE: Wrong = Wrong::new(
     "a move is `reroll 1` (a die, 1 or 2), `turn 1 4` (a die and its new face, 1 to 5), or `place`, `score`, `pay` or \
-     `insure` with the row and the column of a field, 1 to 5, like `place 4 3`"
-)]
-pub struct BadMove;
+     `insure` with the row and the column of a field, 1 to 5, like `place 4 3`",
+);
 
 /// The value of an ASCII digit; for other bytes a value that is not a valid face, row or column.
 const fn digit(byte: u8) -> u8 {
@@ -86,9 +84,9 @@ fn read(text: &str) -> Option<Move> {
 }
 
 impl FromStr for Move {
-    type Err = BadMove;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<Move, BadMove> {
-        read(text).ok_or(BadMove)
+    fn from_str(text: &str) -> Result<Move, Wrong> {
+        read(text).ok_or(NO_MOVE)
     }
 }

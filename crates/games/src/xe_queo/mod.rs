@@ -18,7 +18,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use self::log::Log;
-pub use self::moves::{BadMove, Move};
+pub use self::moves::Move;
 pub use self::pawn::{Pawn, Pawns};
 use self::position::GOAL;
 pub use self::position::{Phase, Position};

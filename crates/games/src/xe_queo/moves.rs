@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::pawn::Pawn;
 use super::square::Square;
+use referee_game::Wrong;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Move {
@@ -35,13 +36,10 @@ impl fmt::Debug for Move {
     }
 }
 
-/// A text is not a move on any board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
+const NO_MOVE: Wrong = Wrong::new(
     "a move is `ring d4` (a square, a1 to g7), `choose red`, `move red d4` or `accuse blue`; the pawns are red, orange, \
-     yellow, green, blue, purple and black"
-)]
-pub struct BadMove;
+     yellow, green, blue, purple and black",
+);
 
 fn read(text: &str) -> Option<Move> {
     let (verb, rest) = text.split_once(' ')?;
@@ -58,9 +56,9 @@ fn read(text: &str) -> Option<Move> {
 }
 
 impl FromStr for Move {
-    type Err = BadMove;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<Move, BadMove> {
-        read(text).ok_or(BadMove)
+    fn from_str(text: &str) -> Result<Move, Wrong> {
+        read(text).ok_or(NO_MOVE)
     }
 }

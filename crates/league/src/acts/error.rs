@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use referee_store::{NotInForce, StoreError};
+use referee_game::Wrong;
+use referee_store::StoreError;
 
 use crate::failed;
 
@@ -60,8 +61,8 @@ impl ActError {
     }
 }
 
-impl From<NotInForce> for ActError {
-    fn from(why: NotInForce) -> ActError {
+impl From<Wrong> for ActError {
+    fn from(why: Wrong) -> ActError {
         Refusal::Conflict.because(why)
     }
 }

@@ -2,13 +2,15 @@
 
 use std::error::Error;
 use std::fmt;
+use std::str::Utf8Error;
 
 use referee_game::Chain;
 use referee_game::erased::{NotOpened, RulesFailed};
 use serde::{Serialize, Serializer};
 
-use crate::record::BadLine;
-use crate::record::replay::{MOST_BYTES, MOST_LINES, NotReplayed};
+use crate::Header;
+use crate::record::OtherRules;
+use crate::record::replay::{MOST_BYTES, MOST_LINES};
 
 /// A difference between a record and its replay.
 #[derive(Debug, Serialize)]
@@ -22,19 +24,35 @@ pub struct Difference {
     pub line: usize,
     /// What differs.
     #[serde(serialize_with = "as_text")]
-    pub what: Box<DifferenceKind>,
+    pub what: Box<RecordDefect>,
     /// Whether the rules failed during the replay, so that nothing is known about the record from this line on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rules_failed: bool,
 }
 
-/// What differs between a record and its replay. Lines are shortened.
+/// What is wrong with a record, or differs between it and its replay. Lines are shortened.
 #[derive(Debug, thiserror::Error)]
-pub enum DifferenceKind {
+pub enum RecordDefect {
+    #[error("not a JSON object")]
+    NotAnObject,
     #[error(transparent)]
-    Line(#[from] BadLine),
+    Encoding(#[from] Utf8Error),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("it is of type `{0}`")]
+    OtherType(String),
+    #[error("a record begins with a line of type `record`")]
+    NoHeader(#[source] Box<RecordDefect>),
+    #[error("record format {0}; this program reads {known}", known = Header::FORMAT)]
+    Format(u32),
+    #[error("missing field `{0}`")]
+    MissingField(&'static str),
+    #[error("unknown code `{0}`")]
+    UnknownCode(String),
+    #[error("unknown type `{0}`")]
+    UnknownType(String),
     #[error("no line of a record")]
-    NotALine(#[source] BadLine),
+    NotALine(#[source] Box<RecordDefect>),
     #[error("a line of a record has at most {MOST_BYTES} bytes")]
     LongLine,
     #[error("a record has at most {MOST_LINES} lines")]
@@ -53,8 +71,27 @@ pub enum DifferenceKind {
     OtherSeed,
     #[error("deal or nonces in the seal are not those of the match")]
     OtherReveal,
+    #[error("times stay below 2^53 ms")]
+    HugeTime,
+    #[error("a limit is larger than any that this program replays")]
+    HugeLimit,
+    #[error("rules version {recorded} of {game}; this program knows {known}")]
+    OtherVersion { recorded: u32, game: String, known: u32 },
+    #[error("the seats are not a seating of {game}")]
+    OtherSeating { game: String },
+    #[error("the options are not complete: {complete}")]
+    IncompleteOptions {
+        /// All options, as JSON.
+        complete: String,
+    },
     #[error(transparent)]
-    NotReplayed(#[from] NotReplayed),
+    OtherRules(#[from] OtherRules),
+    #[error(transparent)]
+    NotOpened(#[from] NotOpened),
+    #[error("a seat has no bot")]
+    SeatWithoutBot,
+    #[error("the match has another seed")]
+    OtherRun,
     #[error("line 1 has other fields than a set-up: {0}")]
     HeaderFields(String),
     #[error("missing: {0}")]
@@ -75,19 +112,19 @@ pub enum DifferenceKind {
 
 impl Difference {
     /// A difference in a line, of a match that is not known.
-    pub(super) fn at(line: usize, what: impl Into<DifferenceKind>) -> Difference {
+    pub(super) fn at(line: usize, what: impl Into<RecordDefect>) -> Difference {
         let what = what.into();
         let rules_failed = matches!(
             what,
-            DifferenceKind::RulesFailed(_)
-                | DifferenceKind::NotReopened(_)
-                | DifferenceKind::NotReplayed(NotReplayed::NotOpened(NotOpened::RulesFailed(_)))
+            RecordDefect::RulesFailed(_)
+                | RecordDefect::NotReopened(_)
+                | RecordDefect::NotOpened(NotOpened::RulesFailed(_))
         );
         Difference { match_id: None, turn: None, line, what: Box::new(what), rules_failed }
     }
 }
 
-fn as_text<S: Serializer>(what: &DifferenceKind, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_text<S: Serializer>(what: &RecordDefect, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&Chain(what))
 }
 

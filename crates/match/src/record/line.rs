@@ -3,8 +3,6 @@
 //! This is the only reader of record lines. It rejects unknown lines and details: a new kind of either requires a
 //! new format (specification, Versions).
 
-use std::str::Utf8Error;
-
 use referee_game::clock::Tick;
 use referee_game::seat::Seat;
 use referee_protocol::bot::Inability;
@@ -14,7 +12,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::record::{Difference, DifferenceKind, Seal};
+use crate::record::{Difference, RecordDefect, Seal};
 use crate::{AbortReason, Detail, Header, Outage};
 
 #[derive(Debug)]
@@ -235,29 +233,6 @@ struct LineFields<'a> {
     event: Option<&'a RawValue>,
 }
 
-/// Why a text is no line of a record that this program reads.
-#[derive(Debug, thiserror::Error)]
-pub enum BadLine {
-    #[error("not a JSON object")]
-    NotAnObject,
-    #[error(transparent)]
-    Encoding(#[from] Utf8Error),
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    #[error("it is of type `{0}`")]
-    OtherType(String),
-    #[error("a record begins with a line of type `record`")]
-    NoHeader(#[source] Box<BadLine>),
-    #[error("record format {0}; this program reads {known}", known = Header::FORMAT)]
-    Format(u32),
-    #[error("missing field `{0}`")]
-    MissingField(&'static str),
-    #[error("unknown code `{0}`")]
-    UnknownCode(String),
-    #[error("unknown type `{0}`")]
-    UnknownType(String),
-}
-
 /// The value of `key` in a JSON object that begins with it and has a plain string there.
 fn tag<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
     let rest = object.strip_prefix(b"{\"")?.strip_prefix(key.as_bytes())?.strip_prefix(b"\":\"")?;
@@ -266,47 +241,47 @@ fn tag<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
 }
 
 /// The `type` of a line.
-fn kind(text: &[u8]) -> Result<Text<'_>, BadLine> {
+fn kind(text: &[u8]) -> Result<Text<'_>, RecordDefect> {
     match tag(text, "type") {
         Some(kind) => Ok(kind.into()),
-        None if text.first() != Some(&b'{') => Err(BadLine::NotAnObject),
+        None if text.first() != Some(&b'{') => Err(RecordDefect::NotAnObject),
         // A replay rejects other orders of the fields.
         None => Ok(parse::<Head<'_>>(text)?.kind),
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, BadLine> {
+fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, RecordDefect> {
     // To check the encoding once is faster than to check it for each key and text.
     parse_text(std::str::from_utf8(text)?)
 }
 
-fn parse_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, BadLine> {
+fn parse_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, RecordDefect> {
     Ok(serde_json::from_str(text)?)
 }
 
 /// Parses a line that must be of this kind.
-fn read_as<'a, T: Deserialize<'a>>(expected: &str, text: &'a [u8]) -> Result<T, BadLine> {
+fn read_as<'a, T: Deserialize<'a>>(expected: &str, text: &'a [u8]) -> Result<T, RecordDefect> {
     match kind(text)? {
-        found if found != *expected => Err(BadLine::OtherType(found.to_string())),
+        found if found != *expected => Err(RecordDefect::OtherType(found.to_string())),
         _ => parse(text),
     }
 }
 
 /// Parses the first line of a record, of any format.
-pub(super) fn read_header(text: &[u8]) -> Result<Header, BadLine> {
-    read_as("record", text).map_err(|error| BadLine::NoHeader(Box::new(error)))
+pub(super) fn read_header(text: &[u8]) -> Result<Header, RecordDefect> {
+    read_as("record", text).map_err(|error| RecordDefect::NoHeader(Box::new(error)))
 }
 
 /// Checks that this program reads the format of the record.
-pub(super) fn check_format(header: &Header) -> Result<(), BadLine> {
+pub(super) fn check_format(header: &Header) -> Result<(), RecordDefect> {
     match header.format {
         Header::FORMAT => Ok(()),
-        format => Err(BadLine::Format(format)),
+        format => Err(RecordDefect::Format(format)),
     }
 }
 
 /// Parses the last line of a record.
-pub(super) fn read_seal(text: &[u8]) -> Result<Seal, BadLine> {
+pub(super) fn read_seal(text: &[u8]) -> Result<Seal, RecordDefect> {
     read_as("seal", text)
 }
 
@@ -315,7 +290,7 @@ impl<'a> RecordLine<'a> {
     ///
     /// # Errors
     /// When it is not a line of a record, or its kind is unknown.
-    pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, BadLine> {
+    pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, RecordDefect> {
         let kind = kind(text)?;
         let entry = match &*kind {
             "record" => return RecordLine::first(text),
@@ -330,7 +305,7 @@ impl<'a> RecordLine<'a> {
         Ok(RecordLine { at_us: Tick::default(), entry })
     }
 
-    fn first(text: &[u8]) -> Result<RecordLine<'a>, BadLine> {
+    fn first(text: &[u8]) -> Result<RecordLine<'a>, RecordDefect> {
         let header = read_header(text)?;
         check_format(&header)?;
         Ok(RecordLine { at_us: Tick::default(), entry: RecordEntry::Record(Box::new(header)) })
@@ -373,36 +348,36 @@ impl<'a> RecordLine<'a> {
 }
 
 /// Reads the value of a field.
-fn value<T: DeserializeOwned>(json: &RawValue) -> Result<T, BadLine> {
+fn value<T: DeserializeOwned>(json: &RawValue) -> Result<T, RecordDefect> {
     Ok(serde_json::from_str(json.get())?)
 }
 
 /// A field that a kind of line must have.
-fn need<T>(field: Option<T>, name: &'static str) -> Result<T, BadLine> {
-    field.ok_or(BadLine::MissingField(name))
+fn need<T>(field: Option<T>, name: &'static str) -> Result<T, RecordDefect> {
+    field.ok_or(RecordDefect::MissingField(name))
 }
 
 impl<'a> LineFields<'a> {
-    fn seat(&self) -> Result<Seat, BadLine> {
+    fn seat(&self) -> Result<Seat, RecordDefect> {
         need(self.seat, "seat")
     }
 
-    fn turn(&self) -> Result<u32, BadLine> {
+    fn turn(&self) -> Result<u32, RecordDefect> {
         need(self.turn, "turn")
     }
 
-    fn took_us(&self) -> Result<u64, BadLine> {
+    fn took_us(&self) -> Result<u64, RecordDefect> {
         need(self.took_us, "took_us")
     }
 
     /// The code among these, by its text.
-    fn code<T: Copy>(&self, all: &[T], text: impl Fn(T) -> &'static str) -> Result<T, BadLine> {
+    fn code<T: Copy>(&self, all: &[T], text: impl Fn(T) -> &'static str) -> Result<T, RecordDefect> {
         let code = need(self.code.as_ref(), "code")?;
         let found = all.iter().copied().find(|&known| *code == *text(known));
-        found.ok_or_else(|| BadLine::UnknownCode(code.to_string()))
+        found.ok_or_else(|| RecordDefect::UnknownCode(code.to_string()))
     }
 
-    fn entry(self, kind: &str) -> Result<RecordEntry<'a>, BadLine> {
+    fn entry(self, kind: &str) -> Result<RecordEntry<'a>, RecordDefect> {
         Ok(match kind {
             "start" => RecordEntry::Start { seat: self.seat()? },
             "restart" => {
@@ -447,13 +422,13 @@ impl<'a> LineFields<'a> {
             "pause" => RecordEntry::Pause { paused_us: need(self.paused_us, "paused_us")? },
             "abort" => RecordEntry::Abort { reason: value(need(self.reason, "reason")?)? },
             "result" => RecordEntry::Result,
-            _ => return Err(BadLine::UnknownType(kind.to_owned())),
+            _ => return Err(RecordDefect::UnknownType(kind.to_owned())),
         })
     }
 }
 
 impl<'a> RecordedEvent<'a> {
-    fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, BadLine> {
+    fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, RecordDefect> {
         Ok(match tag(event.get().as_bytes(), "kind") {
             Some("move") => RecordedEvent::Move(parse_text(event.get())?),
             Some("draw_offered" | "out") => RecordedEvent::OfReferee,
@@ -486,10 +461,7 @@ pub(super) fn lines_except<'a>(
             _ => RecordLine::read(text),
         };
         is_valid = read.is_ok();
-        let what = match line {
-            1 => DifferenceKind::Line,
-            _ => DifferenceKind::NotALine,
-        };
+        let what = |error| if line == 1 { error } else { RecordDefect::NotALine(Box::new(error)) };
         Some(read.map_err(|error| Difference::at(line, what(error))))
     })
 }

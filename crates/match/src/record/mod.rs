@@ -18,18 +18,16 @@ mod summary;
 mod tests;
 mod times;
 
-pub use difference::{Difference, DifferenceKind};
+pub use difference::{Difference, RecordDefect};
 pub use line::{
-    Accepted, BadLine, BotLine, BotsLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent,
+    Accepted, BotLine, BotsLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent,
     RecordedFault, lines,
 };
 pub use luck::{MatchLuck, NoLuck, PairLuck, PositionValues, Valuation, luck};
 pub use playback::{Note, Playback, Step};
-pub use public::{NotPrivateLines, PublicRecord, PublishedInfo, private_digests, private_seat, public};
-pub use replay::{
-    NotReplayed, OtherRules, Replay, changed_files, check_program, check_rules, differing_files, verify,
-};
-pub use resume::{NotResumed, Resume};
+pub use public::{PublicRecord, PublishedInfo, private_digests, private_seat, public};
+pub use replay::{OtherRules, Replay, changed_files, check_program, check_rules, differing_files, verify};
+pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;
 pub use summary::{RecordSummary, is_sealed, summarize};

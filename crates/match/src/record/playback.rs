@@ -3,9 +3,9 @@
 use referee_game::erased::{MoveError, RulesFailed, Table};
 use referee_game::{Catalog, Turn};
 
-use crate::record::replay::{NotReplayed, find_rules};
+use crate::record::replay::find_rules;
 use crate::record::{
-    BotsLine, Difference, DifferenceKind, Moved, RecordEntry, RecordLine, RecordedEvent, Replay,
+    BotsLine, Difference, Moved, RecordDefect, RecordEntry, RecordLine, RecordedEvent, Replay,
 };
 use crate::{Ending, Setup};
 
@@ -72,11 +72,11 @@ impl<'a> Playback<'a> {
         let setup = replay.match_().setup();
         let rules = match find_rules(&setup.header, catalog) {
             Ok(rules) => rules,
-            Err(other) => return Err(replay.difference(NotReplayed::from(other))),
+            Err(other) => return Err(replay.difference(RecordDefect::from(other))),
         };
         let table = match rules.open(&setup.header.options, setup.seating) {
             Ok(table) => table,
-            Err(error) => return Err(replay.difference(DifferenceKind::NotReopened(error))),
+            Err(error) => return Err(replay.difference(RecordDefect::NotReopened(error))),
         };
         let mut playback = Playback {
             replay,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use referee_game::Wrong;
 use referee_game::seat::Seat;
 use referee_protocol::Text;
 use serde::Deserialize;
@@ -10,7 +11,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::record::line::{BotLine, read_header, read_seal};
-use crate::record::{BadLine, Difference, DifferenceKind, RecordEntry, RecordLine, Seal, add_bots, digest};
+use crate::record::{Difference, RecordDefect, RecordEntry, RecordLine, Seal, add_bots, digest};
 
 /// What of a bot its seat in the first line shows to the world.
 const OPEN: [&str; 3] = ["name", "version", "details"];
@@ -55,17 +56,17 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
     let texts: Vec<&[u8]> =
         record.strip_suffix(b"\n").unwrap_or(record).split(|&byte| byte == b'\n').collect();
     let header = read_header(texts[0]).map_err(|error| Difference::at(1, error))?;
-    let cut_off = |line| Difference::at(line, DifferenceKind::CutOff);
+    let cut_off = |line| Difference::at(line, RecordDefect::CutOff);
     let (last, happened) = texts[1..].split_last().ok_or_else(|| cut_off(1))?;
     let seal = read_seal(last).map_err(|_| cut_off(texts.len()))?;
     if seal.sha256 != digest(&record[..record.len() - last.len() - 1]) {
-        return Err(Difference::at(texts.len(), DifferenceKind::Changed));
+        return Err(Difference::at(texts.len(), RecordDefect::Changed));
     }
     let mut public = PublicRecord {
         record: Vec::with_capacity(record.len()),
         private: vec![Vec::new(); header.seats.len()],
     };
-    let unreadable = |line| move |error| Difference::at(line, BadLine::Json(error));
+    let unreadable = |line| move |error| Difference::at(line, RecordDefect::Json(error));
     public.header(texts[0], &header.r#match).map_err(unreadable(1))?;
     let with_scores = header.adjudication.needs_scores();
     let (mut outages, mut rules_restarts) = (Vec::new(), 0);
@@ -121,19 +122,17 @@ struct PrivateHead {
 /// How private lines begin.
 const PRIVATE: &str = r#"{"type":"private","#;
 
-/// Lines are no private lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("private lines begin with one of type `private`: `{PRIVATE}...`")]
-pub struct NotPrivateLines;
+const NOT_PRIVATE: Wrong =
+    Wrong::new(r#"private lines begin with one of type `private`: `{"type":"private",...`"#);
 
 /// The match and the seat of private lines.
 ///
 /// # Errors
 /// If they do not begin as such lines do.
-pub fn private_seat(private: &[u8]) -> Result<(String, Seat), NotPrivateLines> {
+pub fn private_seat(private: &[u8]) -> Result<(String, Seat), Wrong> {
     let first = private.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let head = first.starts_with(PRIVATE.as_bytes()).then_some(first).ok_or(NotPrivateLines)?;
-    let PrivateHead { r#match, seat } = serde_json::from_slice(head).map_err(|_| NotPrivateLines)?;
+    let head = first.starts_with(PRIVATE.as_bytes()).then_some(first).ok_or(NOT_PRIVATE)?;
+    let PrivateHead { r#match, seat } = serde_json::from_slice(head).map_err(|_| NOT_PRIVATE)?;
     Ok((r#match, seat))
 }
 

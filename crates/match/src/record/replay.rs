@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::record::line::{check_format, read_header, read_seal};
-use crate::record::{Difference, DifferenceKind, RecordEntry, RecordLine, RecordedEvent, Seal, digest};
+use crate::record::{Difference, RecordDefect, RecordEntry, RecordLine, RecordedEvent, Seal, digest};
 use crate::setup::check_policy;
 use crate::{AbortReason, Header, Leg, Limits, Match, Setup, Wants, opening};
 
@@ -76,16 +76,16 @@ impl<'a> Replay<'a> {
         let at_line =
             |line, what| Difference { match_id: Some(match_id.clone()), ..Difference::at(line, what) };
         let at_seal = |what| at_line(parts.last, what);
-        let seal: Seal = read_seal(parts.seal).map_err(|_| at_seal(DifferenceKind::CutOff))?;
+        let seal: Seal = read_seal(parts.seal).map_err(|_| at_seal(RecordDefect::CutOff))?;
         let mut written = Vec::new();
         seal.write(&mut written);
         if written.strip_suffix(b"\n") != Some(parts.seal) {
-            return Err(at_seal(DifferenceKind::SealFields(shorten(&written))));
+            return Err(at_seal(RecordDefect::SealFields(shorten(&written))));
         }
         let reveal = seal.reveal.as_ref();
-        let reveal = reveal.ok_or_else(|| at_seal(DifferenceKind::SeedNotRevealed))?;
+        let reveal = reveal.ok_or_else(|| at_seal(RecordDefect::SeedNotRevealed))?;
         let secrets = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt));
-        let (seed, salt) = secrets.ok_or_else(|| at_seal(DifferenceKind::InvalidSeed))?;
+        let (seed, salt) = secrets.ok_or_else(|| at_seal(RecordDefect::InvalidSeed))?;
         let seats = header.seats.len();
         let wants =
             vec![
@@ -114,7 +114,7 @@ impl<'a> Replay<'a> {
         };
         replay.read_written();
         if replay.written != parts.header {
-            return Err(replay.difference(DifferenceKind::HeaderFields(shorten(parts.header))));
+            return Err(replay.difference(RecordDefect::HeaderFields(shorten(parts.header))));
         }
         replay.advance();
         Ok(replay)
@@ -125,11 +125,11 @@ impl<'a> Replay<'a> {
         &mut self.replayed
     }
 
-    pub(super) fn difference(&self, what: impl Into<DifferenceKind>) -> Difference {
+    pub(super) fn difference(&self, what: impl Into<RecordDefect>) -> Difference {
         Difference { match_id: self.match_id(), turn: self.turn, ..Difference::at(self.line, what) }
     }
 
-    fn difference_of_seal(&self, what: DifferenceKind) -> Difference {
+    fn difference_of_seal(&self, what: RecordDefect) -> Difference {
         Difference { match_id: self.match_id(), ..Difference::at(self.last, what) }
     }
 
@@ -141,11 +141,11 @@ impl<'a> Replay<'a> {
     pub(super) fn check_seal(&self) -> Vec<Difference> {
         let mut differences = Vec::new();
         if self.seal.sha256 != digest(self.unsealed) {
-            differences.push(self.difference_of_seal(DifferenceKind::Changed));
+            differences.push(self.difference_of_seal(RecordDefect::Changed));
         }
         let Setup { seed, salt, header, .. } = self.replayed.setup();
         if hex::encode(&seed.commitment(salt)) != header.commitment {
-            differences.push(self.difference_of_seal(DifferenceKind::OtherSeed));
+            differences.push(self.difference_of_seal(RecordDefect::OtherSeed));
         }
         differences
     }
@@ -153,7 +153,7 @@ impl<'a> Replay<'a> {
     /// Compares what the seal reveals with the match, after its last line.
     pub(super) fn check_reveal(&self) -> Option<Difference> {
         let reveal = self.seal.reveal.as_ref()?;
-        (*reveal != self.replayed.reveal()).then(|| self.difference_of_seal(DifferenceKind::OtherReveal))
+        (*reveal != self.replayed.reveal()).then(|| self.difference_of_seal(RecordDefect::OtherReveal))
     }
 
     /// Reads the next line that the replayed match wrote.
@@ -197,17 +197,17 @@ impl<'a> Replay<'a> {
         let Some(text) = take_line(&mut rest) else {
             return match self.replayed.ending() {
                 _ if !self.written.is_empty() => {
-                    Err(self.difference(DifferenceKind::MissingLine(shorten(&self.written))))
+                    Err(self.difference(RecordDefect::MissingLine(shorten(&self.written))))
                 }
-                None => Err(self.difference(DifferenceKind::NoResult)),
+                None => Err(self.difference(RecordDefect::NoResult)),
                 Some(_) => Ok(None),
             };
         };
         if text.len() > MOST_BYTES {
-            return Err(self.difference(DifferenceKind::LongLine));
+            return Err(self.difference(RecordDefect::LongLine));
         }
-        let line =
-            RecordLine::read(text).map_err(|error| self.difference(DifferenceKind::NotALine(error)))?;
+        let line = RecordLine::read(text)
+            .map_err(|error| self.difference(RecordDefect::NotALine(Box::new(error))))?;
         self.turn = line.turn().or(self.turn);
         self.rest = rest;
         if let RecordEntry::Bots(bots) = &line.entry
@@ -218,7 +218,7 @@ impl<'a> Replay<'a> {
             // The `bots` line is added by the shell and cannot be replayed; the seal covers it. It occurs once.
             let seats = 0..self.replayed.setup().header.seats.len();
             if !bots.bots.iter().map(|bot| bot.seat.index()).eq(seats) {
-                return Err(self.difference(DifferenceKind::OtherSeats));
+                return Err(self.difference(RecordDefect::OtherSeats));
             }
             self.line += 1;
             return Ok(Some(line));
@@ -239,9 +239,9 @@ impl<'a> Replay<'a> {
             }
             Some(false) => {
                 let (recorded, given) = (shorten(text), shorten(&self.written));
-                Err(self.difference(DifferenceKind::OtherLine { recorded, given }))
+                Err(self.difference(RecordDefect::OtherLine { recorded, given }))
             }
-            None => Err(self.difference(DifferenceKind::Impossible(shorten(text)))),
+            None => Err(self.difference(RecordDefect::Impossible(shorten(text)))),
         }
     }
 }
@@ -256,28 +256,6 @@ fn abort_reason(happened: &[u8]) -> Option<AbortReason> {
     })
 }
 
-/// Why a match cannot be opened for replay.
-#[derive(Debug, thiserror::Error)]
-pub enum NotReplayed {
-    #[error("times stay below 2^53 ms")]
-    HugeTime,
-    #[error("a limit is larger than any that this program replays")]
-    HugeLimit,
-    #[error("rules version {recorded} of {game}; this program knows {known}")]
-    OtherVersion { recorded: u32, game: String, known: u32 },
-    #[error("the seats are not a seating of {game}")]
-    OtherSeating { game: String },
-    #[error("the options are not complete: {complete}")]
-    IncompleteOptions {
-        /// All options, as JSON.
-        complete: String,
-    },
-    #[error(transparent)]
-    OtherRules(#[from] OtherRules),
-    #[error(transparent)]
-    NotOpened(#[from] NotOpened),
-}
-
 /// Opens the match of a game of the catalog for replay, with its seed and salt, the wanted parts of messages by seat,
 /// events for `watched` and the failure of the rules that ended it.
 pub(super) fn open_match(
@@ -288,31 +266,31 @@ pub(super) fn open_match(
     watched: Option<Viewer>,
     rules_failure: Option<AbortReason>,
     catalog: &Catalog,
-) -> Result<Match, NotReplayed> {
+) -> Result<Match, RecordDefect> {
     let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);
     let of_clock = clocks.flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
     let to_start = header.seats.iter().map(|seat| seat.ready_ms);
     if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
         // Larger values would overflow 64 bits in microseconds.
-        return Err(NotReplayed::HugeTime);
+        return Err(RecordDefect::HugeTime);
     }
     if !header.limits.are_within(&Limits::MOST) {
-        return Err(NotReplayed::HugeLimit);
+        return Err(RecordDefect::HugeLimit);
     }
     let rules = find_rules(&header, catalog)?;
     if rules.meta().rules_version != header.rules {
         let (recorded, known) = (header.rules, rules.meta().rules_version);
-        return Err(NotReplayed::OtherVersion { recorded, game: header.game, known });
+        return Err(RecordDefect::OtherVersion { recorded, game: header.game, known });
     }
     let seating = header
         .seating()
         .filter(|seating| rules.meta().seatings.contains(seating))
-        .ok_or_else(|| NotReplayed::OtherSeating { game: header.game.clone() })?;
+        .ok_or_else(|| RecordDefect::OtherSeating { game: header.game.clone() })?;
     check_policy(rules.meta(), header.on_fault).map_err(NotOpened::from)?;
     header.adjudication.check(rules.meta(), seating).map_err(NotOpened::from)?;
     let table = rules.open(&header.options, seating)?;
     if table.options().get() != header.options.get() {
-        return Err(NotReplayed::IncompleteOptions { complete: table.options().to_string() });
+        return Err(RecordDefect::IncompleteOptions { complete: table.options().to_string() });
     }
     opening::check(&*table, &header.opening, &header.limits).map_err(NotOpened::from)?;
     let seats = header.seats.len();
@@ -435,7 +413,7 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
     let has_break = first.is_some();
     let text = first.unwrap_or(record);
     if text.len() > MOST_BYTES {
-        return Err(Difference::at(1, DifferenceKind::LongLine));
+        return Err(Difference::at(1, RecordDefect::LongLine));
     }
     let header = read_header(text).map_err(|error| Difference::at(1, error))?;
     let match_id = || Some(header.r#match.clone());
@@ -445,14 +423,14 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
     let breaks = record.iter().filter(|&&byte| byte == b'\n').count();
     let last = breaks + usize::from(!record.ends_with(b"\n"));
     if last > MOST_LINES {
-        return Err(at_line(MOST_LINES + 1, DifferenceKind::TooManyLines));
+        return Err(at_line(MOST_LINES + 1, RecordDefect::TooManyLines));
     }
     let body = rest.strip_suffix(b"\n").filter(|_| has_break);
-    let body = body.ok_or_else(|| at_line(last, DifferenceKind::CutOff))?;
+    let body = body.ok_or_else(|| at_line(last, RecordDefect::CutOff))?;
     let seal_at = body.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let (happened, seal) = body.split_at(seal_at);
     if seal.len() > MOST_BYTES {
-        return Err(at_line(last, DifferenceKind::LongLine));
+        return Err(at_line(last, RecordDefect::LongLine));
     }
     Ok((header, Parts { header: text, happened, seal, last }))
 }

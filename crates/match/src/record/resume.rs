@@ -4,9 +4,9 @@ use referee_game::chance::Seed;
 use referee_game::seat::Seat;
 use referee_game::{Catalog, Viewer, hex};
 
-use crate::record::RecordLine;
-use crate::record::line::{BadLine, check_format, read_header};
-use crate::record::replay::{NotReplayed, open_match, shorten};
+use crate::record::line::{check_format, read_header};
+use crate::record::replay::{open_match, shorten};
+use crate::record::{RecordDefect, RecordLine};
 use crate::{Event, Header, Match, Stamp, Wants};
 
 /// A match that repeats the lines of its record, then continues.
@@ -15,26 +15,6 @@ pub struct Resume {
     play: Match,
     /// Up to which position of its log the match has been compared with the record.
     compared: usize,
-}
-
-/// Why a match cannot be continued from its record.
-#[derive(Debug, thiserror::Error)]
-pub enum NotResumed {
-    #[error(transparent)]
-    Line(#[from] BadLine),
-    #[error("a seat has no bot")]
-    SeatWithoutBot,
-    #[error("the match has another seed")]
-    OtherSeed,
-    #[error(transparent)]
-    NotOpened(#[from] NotReplayed),
-    #[error("recorded {recorded}, but the rules give {given}")]
-    Differs {
-        /// The recorded line, shortened.
-        recorded: String,
-        /// The line of the rules, shortened.
-        given: String,
-    },
 }
 
 impl Resume {
@@ -48,15 +28,15 @@ impl Resume {
         wants: Vec<Wants>,
         watched: Option<Viewer>,
         catalog: &Catalog,
-    ) -> Result<Resume, NotResumed> {
+    ) -> Result<Resume, RecordDefect> {
         let header = read_header(first)?;
         check_format(&header)?;
         if header.seats.len() != wants.len() {
-            return Err(NotResumed::SeatWithoutBot);
+            return Err(RecordDefect::SeatWithoutBot);
         }
         let (seed, salt) = secrets(&header);
         if hex::encode(&seed.commitment(&salt)) != header.commitment {
-            return Err(NotResumed::OtherSeed);
+            return Err(RecordDefect::OtherRun);
         }
         let play = open_match(header, seed, salt, wants, watched, None, catalog)?;
         let mut resume = Resume { play, compared: 0 };
@@ -68,7 +48,7 @@ impl Resume {
     ///
     /// # Errors
     /// When the match writes something else.
-    pub fn line(&mut self, text: &[u8]) -> Result<(), NotResumed> {
+    pub fn line(&mut self, text: &[u8]) -> Result<(), RecordDefect> {
         if self.compared == self.play.log().len() {
             RecordLine::read(text)?.repeat(&mut self.play);
         }
@@ -81,12 +61,12 @@ impl Resume {
         self.play.handle(stamp, Event::Resumed { seat, wants });
     }
 
-    fn compare(&mut self, text: &[u8]) -> Result<(), NotResumed> {
+    fn compare(&mut self, text: &[u8]) -> Result<(), RecordDefect> {
         let mut written = Vec::new();
         let next = self.play.log().line_at(self.compared, &mut written);
         self.compared = next
             .filter(|_| written == text)
-            .ok_or_else(|| NotResumed::Differs { recorded: shorten(text), given: shorten(&written) })?;
+            .ok_or_else(|| RecordDefect::OtherLine { recorded: shorten(text), given: shorten(&written) })?;
         Ok(())
     }
 

@@ -3,23 +3,14 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::check::{StepFailure, Witness, quote};
+use crate::check::{Witness, quote};
 use referee_game::chance::RandomStream;
 use referee_game::erased::{Knowledge, OpenDecision, Rules, Table};
 use referee_game::seat::{Seat, Seating};
-use referee_game::{Turn, counted};
+use referee_game::{Turn, Wrong, counted};
 
 /// The number of positions that are imagined from a view.
 const WORLDS: usize = 3;
-
-/// An imagined position looks different to the seat whose view it was.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("seat {seat} would see {imagined} in the imagined position, not {seen}")]
-pub(super) struct Disagrees {
-    seat: Seat,
-    imagined: String,
-    seen: String,
-}
 
 /// Imagines positions from the views of those that decide in these.
 pub(super) fn check(
@@ -28,7 +19,7 @@ pub(super) fn check(
     positions: &[(Box<dyn Table>, Seating)],
     rng: &mut RandomStream,
     witness: &Witness,
-) -> Result<String, StepFailure> {
+) -> Result<String, Wrong> {
     let mut compared = 0;
     for (table, seating) in positions {
         let mut table = table.fork();
@@ -48,8 +39,9 @@ pub(super) fn check(
                 let seen = sight(&*world, &decision, seat);
                 if !are_same(&seen, &expected) {
                     let [imagined, seen] = [seen, expected].map(|sight| quote(&sight.concat()));
-                    let disagrees = Disagrees { seat, imagined, seen };
-                    return Err(StepFailure::Disagrees { disagrees, request: quote(&witness.kept().latest) });
+                    return Err(witness.failure(format!(
+                        "seat {seat} would see {imagined} in the imagined position, not {seen}"
+                    )));
                 }
             }
         }

@@ -7,6 +7,7 @@ mod schemas;
 mod secrets;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,21 +17,18 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::check::imagined::Disagrees;
 use crate::check::moves::any_move;
 #[cfg(feature = "validate")]
-use crate::check::schemas::{Differs, GameSchemas, InvalidSchema};
-use crate::check::secrets::Leaks;
-use crate::directory::BadGame;
+use crate::check::schemas::GameSchemas;
 use crate::load::{ReadGame, read};
 use crate::{BadAnswer, Carrier, MOST_STEPS, ProgramRules, Restarts};
 use referee_bots::Launch;
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
-use referee_game::erased::{NotOpened, Rules, RulesFailed, RulesWait, Table};
+use referee_game::erased::{Rules, RulesFailed, RulesWait, Table};
 use referee_game::excerpt::excerpt;
 use referee_game::notation::{MatchTags, NotWritable, Sheet, SheetDraw};
 use referee_game::seat::{MAX_SEATS, Seating, Viewer};
-use referee_game::{Chain, Turn, counted};
+use referee_game::{Chain, Turn, Wrong, counted};
 
 /// The maximum number of requests that are repeated.
 const MOST_REPEATED: usize = 500;
@@ -81,31 +79,6 @@ pub struct GameFigures {
     pub most_answer_bytes: usize,
 }
 
-/// Why a step fails.
-#[derive(Debug, thiserror::Error)]
-enum StepFailure {
-    #[error(transparent)]
-    BadGame(#[from] BadGame),
-    #[error("{error}; the request was {request}")]
-    Failed { error: NotOpened, request: String },
-    #[cfg(feature = "validate")]
-    #[error(transparent)]
-    Schema(#[from] InvalidSchema),
-    #[cfg(feature = "validate")]
-    #[error(transparent)]
-    Differs(#[from] Differs),
-    #[error("`scene`: it is {} by {} and another one {} by {}; all have the same size", now.0, now.1, first.0, first.1)]
-    SceneSize { first: (i16, i16), now: (i16, i16) },
-    #[error("{form}: {what}")]
-    NotWritten { form: &'static str, what: String },
-    #[error("the request {request} got the answer {expected}, and later {again}")]
-    Impure { request: String, expected: String, again: String },
-    #[error("{leaks}; the request was {request}")]
-    Leaks { leaks: Box<Leaks>, request: String },
-    #[error("{disagrees}; the request was {request}")]
-    Disagrees { disagrees: Disagrees, request: String },
-}
-
 /// Passes requests on, and keeps what was asked and answered.
 #[derive(Clone, Debug)]
 struct Witness(Arc<Witnessed>);
@@ -136,9 +109,13 @@ impl Witness {
     }
 
     /// A failure with the request that led to it.
-    fn failure(&self, error: impl Into<NotOpened>) -> StepFailure {
-        StepFailure::Failed { error: error.into(), request: quote(&self.kept().latest) }
+    fn failure(&self, what: impl Display) -> Wrong {
+        failure(what, &self.kept().latest)
     }
+}
+
+fn failure(what: impl Display, request: &[u8]) -> Wrong {
+    format!("{what}; the request was {}", quote(request)).into()
 }
 
 /// The beginning of a request or an answer.
@@ -280,7 +257,7 @@ impl RandomMatches<'_> {
     }
 
     /// Writes the matches in every notation.
-    fn export(&self, rules: &ProgramRules, witness: &Witness) -> Result<String, StepFailure> {
+    fn export(&self, rules: &ProgramRules, witness: &Witness) -> Result<String, Wrong> {
         let notations = rules.notations();
         for notation in &notations {
             for sheet in &self.sheets {
@@ -288,12 +265,8 @@ impl RandomMatches<'_> {
                 let form = notation.name();
                 match notation.write(sheet, &mut text) {
                     Err(NotWritable::RulesFailed(failed)) => return Err(witness.failure(failed)),
-                    Err(what) => {
-                        return Err(StepFailure::NotWritten { form, what: Chain(&what).to_string() });
-                    }
-                    Ok(()) if text.trim().is_empty() => {
-                        return Err(StepFailure::NotWritten { form, what: "`text` is empty".to_owned() });
-                    }
+                    Err(what) => return Err(format!("{form}: {}", Chain(&what)).into()),
+                    Ok(()) if text.trim().is_empty() => return Err(format!("{form}: `text` is empty").into()),
                     Ok(()) => {}
                 }
             }
@@ -315,7 +288,7 @@ impl RandomMatches<'_> {
     }
 
     /// Shows the positions to every viewer.
-    fn show(&self, witness: &Witness) -> Result<String, StepFailure> {
+    fn show(&self, witness: &Witness) -> Result<String, Wrong> {
         // Matches with other seats may have scenes of another size.
         let mut sizes = BTreeMap::new();
         for (table, seating) in &self.positions {
@@ -325,7 +298,11 @@ impl RandomMatches<'_> {
                 let now = (scene.width, scene.height);
                 let first = *sizes.entry(seating.seats()).or_insert(now);
                 if first != now {
-                    return Err(StepFailure::SceneSize { first, now });
+                    return Err(format!(
+                        "`scene`: it is {} by {} and another one {} by {}; all have the same size",
+                        now.0, now.1, first.0, first.1
+                    )
+                    .into());
                 }
             }
         }
@@ -342,7 +319,7 @@ pub fn check(
     matches: u32,
     mut on_step: impl FnMut(&GameStep),
 ) -> Option<GameFigures> {
-    let mut step = |name, section, result: Result<String, StepFailure>| {
+    let mut step = |name, section, result: Result<String, Wrong>| {
         let ok = result.is_ok();
         let what = result.unwrap_or_else(|failure| Chain(&failure).to_string());
         on_step(&GameStep { name, ok, what, section });
@@ -350,7 +327,7 @@ pub fn check(
     };
     let (about, game) = match read(directory, launch) {
         Ok(game) => (Ok(format!("{}, version {}", game.manifest.title, game.manifest.version)), Some(game)),
-        Err(why) => (Err(why.into()), None),
+        Err(why) => (Err(Chain(&why).to_string().into()), None),
     };
     step("manifest", "the-directory", about)?;
     let ReadGame { manifest, page, schema, description, carrier, .. } = game?;
@@ -424,7 +401,7 @@ pub fn check(
         step("imagine", "imagined-positions", imagined)?;
     }
 
-    let other = read(directory, launch).map_err(StepFailure::from);
+    let other = read(directory, launch).map_err(|error| Chain(&error).to_string().into());
     let purity = other.and_then(|other| purity(&witness, &*other.carrier, &mut rng));
     step("purity", "requests-and-answers", purity)?;
 
@@ -454,7 +431,7 @@ fn check_restarts(restarts: &Restarts) -> Result<(), RulesFailed> {
 }
 
 /// Repeats requests in another order, with the same carrier and with another one. The answers must be the same JSON.
-fn purity(witness: &Witness, other: &dyn Carrier, rng: &mut RandomStream) -> Result<String, StepFailure> {
+fn purity(witness: &Witness, other: &dyn Carrier, rng: &mut RandomStream) -> Result<String, Wrong> {
     let mut answered = std::mem::take(&mut witness.kept().answered);
     rng.shuffle(&mut answered);
     for (request, expected) in &answered {
@@ -464,14 +441,15 @@ fn purity(witness: &Witness, other: &dyn Carrier, rng: &mut RandomStream) -> Res
                 again = answer.to_owned();
                 Ok(())
             });
-            let failure =
-                |failed: RulesFailed| StepFailure::Failed { error: failed.into(), request: quote(request) };
+            let failure = |failed: RulesFailed| failure(failed, request);
             asked.and_then(|restarts| check_restarts(&restarts)).map_err(failure)?;
             // The order of keys is no part of JSON.
             let value = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
             if again != *expected && value(&again) != value(expected) {
                 let [request, expected, again] = [request, expected, &again].map(|bytes| quote(bytes));
-                return Err(StepFailure::Impure { request, expected, again });
+                return Err(
+                    format!("the request {request} got the answer {expected}, and later {again}").into()
+                );
             }
         }
     }

@@ -1,11 +1,11 @@
 //! Whether the program goes on after every legal move, and has an answer to moves that nobody can list.
 
 use crate::MOST_UNLISTED_MOVE;
-use crate::check::{StepFailure, Witness};
+use crate::check::Witness;
 use referee_game::chance::{RandomStream, Uniform};
 use referee_game::erased::{MoveError, OpenDecision, RulesFailed, Table};
 use referee_game::seat::{Seat, Seating};
-use referee_game::{Turn, counted};
+use referee_game::{Turn, Wrong, counted};
 
 /// The maximum number of moves that are played in a position for a seat.
 const MOST_PLAYED: usize = 100;
@@ -89,7 +89,7 @@ pub(super) fn legal(
     samples: &[String],
     rng: &mut RandomStream,
     witness: &Witness,
-) -> Result<String, StepFailure> {
+) -> Result<String, Wrong> {
     let mut played = 0;
     for (table, _) in positions {
         let mut table = table.fork();
@@ -113,7 +113,7 @@ pub(super) fn unlisted(
     samples: &[String],
     rng: &mut RandomStream,
     witness: &Witness,
-) -> Result<String, StepFailure> {
+) -> Result<String, Wrong> {
     let (mut asked, mut played) = (0_u32, 0_u32);
     let long = "9".repeat(MOST_UNLISTED_MOVE);
     for (table, _) in positions {

@@ -1,12 +1,12 @@
 //! Whether views, moves and events are as the schemas of the game say.
 
-use jsonschema::{ValidationError, Validator};
+use jsonschema::Validator;
 use serde_json::Value;
 
 use crate::check::quote;
-use referee_game::Turn;
 use referee_game::erased::Table;
 use referee_game::seat::{Seating, Viewer};
+use referee_game::{Turn, Wrong};
 
 /// The parts of the schema of a game.
 const PARTS: [&str; 3] = ["View", "Move", "Event"];
@@ -17,35 +17,17 @@ pub(super) struct GameSchemas {
     /// The number of values that were compared.
     pub(super) compared: u32,
     /// The first value that differs.
-    pub(super) differs: Option<Differs>,
-}
-
-/// A value is not as its schema says.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{value} is not as the schema of `{part}` says: {what}")]
-pub(super) struct Differs {
-    part: &'static str,
-    value: String,
-    what: String,
-}
-
-/// A schema is not valid.
-#[derive(Debug, thiserror::Error)]
-#[error("the schema of `{part}`")]
-pub(super) struct InvalidSchema {
-    part: &'static str,
-    #[source]
-    error: Box<ValidationError<'static>>,
+    pub(super) differs: Option<String>,
 }
 
 impl GameSchemas {
     /// Reads the schemas of a document with definitions.
-    pub(super) fn new(document: &Value) -> Result<GameSchemas, InvalidSchema> {
+    pub(super) fn new(document: &Value) -> Result<GameSchemas, Wrong> {
         let validator = |part: &'static str| {
             let mut schema = document.clone();
             schema["$ref"] = format!("#/$defs/{part}").into();
             jsonschema::draft202012::new(&schema)
-                .map_err(|error| InvalidSchema { part, error: Box::new(error) })
+                .map_err(|error| Wrong::at(format!("the schema of `{part}`"), error))
         };
         let [view, mv, event] = PARTS.map(validator);
         Ok(GameSchemas { validators: [view?, mv?, event?], compared: 0, differs: None })
@@ -90,7 +72,8 @@ impl GameSchemas {
             let place = error.instance_path().to_string();
             let what = if place.is_empty() { error.to_string() } else { format!("{place}: {error}") };
             let (value, what) = (quote(value.to_string().as_bytes()), quote(what.as_bytes()));
-            self.differs = Some(Differs { part: PARTS[part], value, what });
+            let part = PARTS[part];
+            self.differs = Some(format!("{value} is not as the schema of `{part}` says: {what}"));
         }
     }
 }

@@ -5,27 +5,16 @@
 //! same further steps.
 
 use crate::check::moves::{accepted, any_move, any_text};
-use crate::check::{StepFailure, Witness, quote};
+use crate::check::{Witness, quote};
 use referee_game::chance::{RandomStream, Uniform};
 use referee_game::erased::{BoardText, RulesFailed, Table};
 use referee_game::seat::{Seat, Seating, Viewer};
-use referee_game::{Turn, counted};
+use referee_game::{Turn, Wrong, counted};
 
 /// How often something else is drawn or played in one position.
 const ALTERNATIVES: usize = 4;
 /// How many further steps are the same in both positions.
 const FOLLOWED: usize = 3;
-
-/// A viewer sees a difference that it must not see.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{viewer} sees {part} {one} after {} and {other} after {}, although its events are the same", after[0], after[1])]
-pub(super) struct Leaks {
-    viewer: String,
-    part: &'static str,
-    one: String,
-    other: String,
-    after: [String; 2],
-}
 
 /// A position, and what led to it from another one.
 struct Successor {
@@ -41,7 +30,7 @@ pub(super) fn check(
     samples: &[String],
     rng: &mut RandomStream,
     witness: &Witness,
-) -> Result<String, StepFailure> {
+) -> Result<String, Wrong> {
     let mut compared = 0;
     for (table, seating) in positions {
         let successors = successors(&**table, samples, rng).map_err(|failed| witness.failure(failed))?;
@@ -50,11 +39,8 @@ pub(super) fn check(
             compared += 1;
             let leak = leak(first, other, *seating, samples, rng);
             let leak = leak.map_err(|failed| witness.failure(failed))?;
-            if let Some(leaks) = leak {
-                return Err(StepFailure::Leaks {
-                    leaks: Box::new(leaks),
-                    request: quote(&witness.kept().latest),
-                });
+            if let Some(leak) = leak {
+                return Err(witness.failure(leak));
             }
         }
     }
@@ -113,7 +99,7 @@ fn leak(
     seating: Seating,
     samples: &[String],
     rng: &mut RandomStream,
-) -> Result<Option<Leaks>, RulesFailed> {
+) -> Result<Option<String>, RulesFailed> {
     let mut viewers: Vec<Viewer> = seating.all().iter().map(Viewer::Seat).chain([Viewer::Public]).collect();
     viewers.retain(|&viewer| {
         let knows = first.chooser.is_some_and(|seat| viewer.shares(seat));
@@ -135,7 +121,11 @@ fn leak(
                     Viewer::Public | Viewer::Omniscient => "the public".to_owned(),
                 };
                 let [one, other] = [one, other].map(|seen| quote(seen.as_bytes()));
-                return Ok(Some(Leaks { viewer, part, one, other, after }));
+                let [first, second] = after;
+                return Ok(Some(format!(
+                    "{viewer} sees {part} {one} after {first} and {other} after {second}, although its \
+                     events are the same"
+                )));
             }
         }
         if followed == FOLLOWED {

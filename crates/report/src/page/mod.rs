@@ -15,7 +15,7 @@ use crate::story::Story;
 use crate::tournament::Escaped;
 
 pub use prose::{prose, split_title};
-pub use public_url::{InvalidPublicUrl, PublicUrl};
+pub use public_url::PublicUrl;
 
 /// The stylesheet of all pages, with the colours of scenes.
 pub fn style() -> String {

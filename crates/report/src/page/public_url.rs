@@ -3,29 +3,28 @@
 use std::fmt;
 use std::str::FromStr;
 
+use referee_game::Wrong;
+
 /// The URL under which the world sees the start page: `https://cup.example/spring/`. It ends with a slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(String);
-
-/// A text is not a [`PublicUrl`].
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "`{0}` is not the URL of pages: expected `http://` or `https://`, a host and a path, as in `https://cup.example/spring/`"
-)]
-pub struct InvalidPublicUrl(String);
 
 /// The maximum length of a URL, in bytes.
 const MOST: usize = 1024;
 
 impl FromStr for PublicUrl {
-    type Err = InvalidPublicUrl;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<PublicUrl, InvalidPublicUrl> {
+    fn from_str(text: &str) -> Result<PublicUrl, Wrong> {
         let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%@!$&()*+,;=".contains(c);
         let has_host = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '[');
         if text.len() > MOST || !rest.is_some_and(|rest| has_host(rest) && rest.chars().all(is_plain)) {
-            return Err(InvalidPublicUrl(text.to_owned()));
+            return Err(format!(
+                "`{text}` is not the URL of pages: expected `http://` or `https://`, a host and a path, \
+                 as in `https://cup.example/spring/`"
+            )
+            .into());
         }
         Ok(PublicUrl(format!("{}/", text.trim_end_matches('/'))))
     }

@@ -4,6 +4,7 @@
 //! counts with its time, a missing one with the time until the limit.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
 use std::io;
 use std::path::Path;
 use std::sync::Mutex;
@@ -12,8 +13,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hdrhistogram::Histogram;
 use referee_bots::sandbox::{Layer, Mode, Sandbox};
 use referee_files::{read_regular, unsealed};
-use referee_game::{Chain, Seat};
-use referee_match::record::{AnswerTime, Difference, DifferenceKind, times};
+use referee_game::Chain;
+use referee_match::record::{AnswerTime, RecordDefect, times};
 use referee_protocol::referee::Clock;
 use referee_results::Roster;
 use serde::de::IgnoredAny;
@@ -137,17 +138,6 @@ struct TimeCounts {
     said: Vec<BTreeSet<BTreeMap<String, String>>>,
 }
 
-/// Why the times of a record cannot be counted.
-#[derive(Debug, thiserror::Error)]
-enum InvalidRecord {
-    #[error(transparent)]
-    Differs(Difference),
-    #[error("{}", DifferenceKind::CutOff)]
-    CutOff,
-    #[error("the match has no seat {0}")]
-    NoSeat(Seat),
-}
-
 /// The clock and the bots, as the header of a record states them.
 #[derive(Deserialize)]
 struct HeaderFacts {
@@ -212,17 +202,17 @@ impl TimeCounts {
     ///
     /// # Errors
     /// When it is not valid, or lacks its seal where `is_sealed`.
-    fn add(&mut self, record: &[u8], recorded: &RecordFile, is_sealed: bool) -> Result<(), InvalidRecord> {
-        let times = times(record).map_err(InvalidRecord::Differs)?;
+    fn add(&mut self, record: &[u8], recorded: &RecordFile, is_sealed: bool) -> Result<(), Box<dyn Error>> {
+        let times = times(record)?;
         if is_sealed && !times.is_sealed {
-            return Err(InvalidRecord::CutOff);
+            return Err(RecordDefect::CutOff.into());
         }
         let header = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
         self.add_header(header, recorded);
         for AnswerTime { seat, took_us, lag_us } in times.answers {
             let bot =
                 recorded.lineup.get(seat.index()).and_then(|&bot| self.think_times.get_mut(usize::from(bot)));
-            let bot = bot.ok_or(InvalidRecord::NoSeat(seat))?;
+            let bot = bot.ok_or_else(|| format!("the match has no seat {seat}"))?;
             // The histogram resizes as needed.
             let _ = bot.record(took_us.saturating_sub(lag_us));
             let _ = self.lag.record(lag_us);
@@ -246,8 +236,8 @@ impl TimeCounts {
             self.unread += 1;
             return Ok(());
         };
-        let invalid = |what| {
-            io::Error::new(io::ErrorKind::InvalidData, format!("{}: {}", path.display(), Chain(&what)))
+        let invalid = |what: Box<dyn Error>| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{}: {}", path.display(), Chain(&*what)))
         };
         self.add(&record, recorded, is_sealed).map_err(invalid)
     }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use referee_engine::driver::{InvalidClock, Terms, check_clock};
+use referee_engine::driver::{Terms, check_clock};
+use referee_game::Wrong;
 use referee_match::Adjudication;
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
@@ -14,18 +15,6 @@ use referee_protocol::words::OnFault;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Milliseconds(pub u64);
 
-/// Why a text is not a time that can be used.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TimeError {
-    #[error("invalid duration `{0}`; expected e.g. 500ms, 5s or 2m: {1}")]
-    Form(String, humantime::DurationError),
-    #[error("`{0}` is more than a day")]
-    Long(String),
-    #[error("`{0}` is not a whole number of milliseconds")]
-    Fraction(String),
-}
-
 impl Milliseconds {
     /// As a duration.
     pub fn duration(self) -> Duration {
@@ -34,16 +23,18 @@ impl Milliseconds {
 }
 
 impl FromStr for Milliseconds {
-    type Err = TimeError;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<Milliseconds, TimeError> {
+    fn from_str(text: &str) -> Result<Milliseconds, Wrong> {
         let parsed = humantime::parse_duration(text);
-        let time = parsed.map_err(|error| TimeError::Form(text.to_owned(), error))?;
+        let time = parsed.map_err(|error| {
+            Wrong::from(format!("invalid duration `{text}`; expected e.g. 500ms, 5s or 2m: {error}"))
+        })?;
         if time > Duration::from_secs(24 * 60 * 60) {
-            return Err(TimeError::Long(text.to_owned()));
+            return Err(format!("`{text}` is more than a day").into());
         }
         if !time.subsec_nanos().is_multiple_of(1_000_000) {
-            return Err(TimeError::Fraction(text.to_owned()));
+            return Err(format!("`{text}` is not a whole number of milliseconds").into());
         }
         Ok(Milliseconds(time.as_millis() as u64))
     }
@@ -65,9 +56,9 @@ pub struct ReadyLimits {
 }
 
 impl FromStr for ReadyLimits {
-    type Err = TimeError;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<ReadyLimits, TimeError> {
+    fn from_str(text: &str) -> Result<ReadyLimits, Wrong> {
         let (first, later) = text.split_once(',').map_or((text, None), |(first, later)| (first, Some(later)));
         let first_ms = first.parse::<Milliseconds>()?.0;
         let later_ms = match later {
@@ -89,35 +80,15 @@ impl fmt::Display for ReadyLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockLimits(pub Option<Clock>);
 
-/// Why a text is not a clock.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ClockError {
-    #[error(
-        "`{0}` is not KEY=TIME or `none`; expected e.g. delay=5s,bank=60s, or tc=10+0.1 for bank=10s,increment=100ms"
-    )]
-    Form(String),
-    #[error("`tc={0}` is not a number of seconds, or SECONDS+SECONDS such as tc=10+0.1")]
-    Control(String),
-    #[error(
-        "`tc={given}`: a bank is for all moves of a match, not for {moves} of them; expected e.g. tc={bank}, or delay=TIME for each move"
-    )]
-    MovesPerBank { given: String, moves: String, bank: String },
-    #[error("unknown part `{0}` of a clock; available: delay, bank, increment, tc, or `none`")]
-    Unknown(String),
-    #[error("`{0}` is given twice")]
-    Twice(String),
-    #[error(transparent)]
-    Time(#[from] TimeError),
-    #[error(transparent)]
-    Invalid(#[from] InvalidClock),
-}
-
 /// Bank and increment of `10+0.1` in milliseconds.
-fn time_control(text: &str) -> Result<(u64, u64), ClockError> {
+fn time_control(text: &str) -> Result<(u64, u64), Wrong> {
     if let Some((moves, bank)) = text.split_once('/') {
         let (given, moves, bank) = (text.to_owned(), moves.to_owned(), bank.to_owned());
-        return Err(ClockError::MovesPerBank { given, moves, bank });
+        return Err(format!(
+            "`tc={given}`: a bank is for all moves of a match, not for {moves} of them; expected \
+             e.g. tc={bank}, or delay=TIME for each move"
+        )
+        .into());
     }
     let (bank, increment) = text.split_once('+').unwrap_or((text, "0"));
     let ms = |seconds: &str| {
@@ -125,33 +96,44 @@ fn time_control(text: &str) -> Result<(u64, u64), ClockError> {
         let seconds: Option<f64> = seconds.parse().ok().filter(|_| is_plain);
         seconds.map(|seconds| (seconds * 1000.0).round() as u64)
     };
-    ms(bank).zip(ms(increment)).ok_or_else(|| ClockError::Control(text.to_owned()))
+    ms(bank).zip(ms(increment)).ok_or_else(|| {
+        Wrong::from(format!("`tc={text}` is not a number of seconds, or SECONDS+SECONDS such as tc=10+0.1"))
+    })
 }
 
 impl FromStr for ClockLimits {
-    type Err = ClockError;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<ClockLimits, ClockError> {
+    fn from_str(text: &str) -> Result<ClockLimits, Wrong> {
         if text == "none" {
             return Ok(ClockLimits(None));
         }
         let (mut delay, mut bank, mut increment) = (None, None, None);
         let replace = |field: &mut Option<u64>, ms| field.replace(ms).is_some();
         for part in text.split(',') {
-            let (key, value) = part.split_once('=').ok_or_else(|| ClockError::Form(part.to_owned()))?;
+            let (key, value) = part.split_once('=').ok_or_else(|| {
+                Wrong::from(format!(
+                    "`{part}` is not KEY=TIME or `none`; expected e.g. delay=5s,bank=60s, or tc=10+0.1 for \
+                     bank=10s,increment=100ms"
+                ))
+            })?;
             let time = || value.parse::<Milliseconds>().map(|time| time.0);
-            let is_twice = match key {
-                "delay" => replace(&mut delay, time()?),
-                "bank" => replace(&mut bank, time()?),
-                "increment" => replace(&mut increment, time()?),
-                "tc" => {
-                    let (of_bank, of_increment) = time_control(value)?;
-                    replace(&mut bank, of_bank) | replace(&mut increment, of_increment)
-                }
-                _ => return Err(ClockError::Unknown(key.to_owned())),
-            };
+            let is_twice =
+                match key {
+                    "delay" => replace(&mut delay, time()?),
+                    "bank" => replace(&mut bank, time()?),
+                    "increment" => replace(&mut increment, time()?),
+                    "tc" => {
+                        let (of_bank, of_increment) = time_control(value)?;
+                        replace(&mut bank, of_bank) | replace(&mut increment, of_increment)
+                    }
+                    _ => return Err(format!(
+                        "unknown part `{key}` of a clock; available: delay, bank, increment, tc, or `none`"
+                    )
+                    .into()),
+                };
             if is_twice {
-                return Err(ClockError::Twice(key.to_owned()));
+                return Err(format!("`{key}` is given twice").into());
             }
         }
         let [delay_ms, bank_ms, increment_ms] = [delay, bank, increment].map(Option::unwrap_or_default);
@@ -190,14 +172,15 @@ mod tests {
     #[test]
     fn a_clock_is_parsed_from_its_parts() {
         let read = |text: &str| {
-            text.parse::<ClockLimits>().map(|clock| clock.0.map(|c| (c.delay_ms, c.bank_ms, c.increment_ms)))
+            let clock = text.parse::<ClockLimits>().unwrap();
+            clock.0.map(|c| (c.delay_ms, c.bank_ms, c.increment_ms))
         };
-        assert_eq!(read("delay=5s,bank=60s"), Ok(Some((5_000, 60_000, 0))));
-        assert_eq!(read("bank=1m,increment=500ms"), Ok(Some((0, 60_000, 500))));
-        assert_eq!(read("delay=100ms,increment=0"), Ok(Some((100, 0, 0))));
-        assert_eq!(read("tc=10+0.1"), Ok(Some((0, 10_000, 100))));
-        assert_eq!(read("tc=0.5,delay=1s"), Ok(Some((1_000, 500, 0))));
-        assert_eq!(read("none"), Ok(None));
+        assert_eq!(read("delay=5s,bank=60s"), Some((5_000, 60_000, 0)));
+        assert_eq!(read("bank=1m,increment=500ms"), Some((0, 60_000, 500)));
+        assert_eq!(read("delay=100ms,increment=0"), Some((100, 0, 0)));
+        assert_eq!(read("tc=10+0.1"), Some((0, 10_000, 100)));
+        assert_eq!(read("tc=0.5,delay=1s"), Some((1_000, 500, 0)));
+        assert_eq!(read("none"), None);
     }
 
     #[test]

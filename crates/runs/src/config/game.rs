@@ -1,11 +1,12 @@
 //! Games by their names: an id, or the directory of a game whose rules are a program.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use referee_bots::Launch;
-use referee_game::catalog::{Catalog, UnknownGame};
+use referee_game::Wrong;
+use referee_game::catalog::Catalog;
 use referee_game::erased::Rules;
-use referee_program::{BadGame, MANIFEST, is_game, load};
+use referee_program::{MANIFEST, is_game, load};
 
 /// The games that can be played.
 #[derive(Clone, Debug)]
@@ -13,20 +14,6 @@ pub struct KnownGames {
     catalog: Catalog,
     /// How the programs of games start, and bots.
     launch: Launch,
-}
-
-/// Why there is no such game.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum GameError {
-    #[error("{0}; or the directory of a game that is a program, such as ./{id}", id = .0.id)]
-    Unknown(UnknownGame),
-    #[error("{}: there is no {MANIFEST}, which the directory of a game has", .0.display())]
-    NoManifest(PathBuf),
-    #[error(transparent)]
-    Bad(#[from] BadGame),
-    #[error("{}: id: `{id}` is {owner}; choose another", file.display(), owner = owner(*is_program))]
-    Taken { file: PathBuf, id: &'static str, is_program: bool },
 }
 
 fn owner(is_program: bool) -> &'static str {
@@ -53,11 +40,20 @@ impl KnownGames {
     ///
     /// # Errors
     /// If there is no such game, or its directory is not valid.
-    pub fn find(&mut self, base: &Path, game: &str) -> Result<&'static dyn Rules, GameError> {
+    pub fn find(&mut self, base: &Path, game: &str) -> Result<&'static dyn Rules, Wrong> {
         let directory = base.join(game);
         // No id has a slash.
         let is_path = game.contains('/') || (self.catalog.find(game).is_err() && is_game(&directory));
-        if is_path { self.add(&directory) } else { self.catalog.find(game).map_err(GameError::Unknown) }
+        if is_path {
+            self.add(&directory)
+        } else {
+            self.catalog.find(game).map_err(|why| {
+                Wrong::from(format!(
+                    "{why}; or the directory of a game that is a program, such as ./{id}",
+                    id = why.id
+                ))
+            })
+        }
     }
 
     /// Adds a game that was kept with a run. Returns whether no other one has its id.
@@ -69,16 +65,22 @@ impl KnownGames {
     ///
     /// # Errors
     /// If it is not valid.
-    pub fn add(&mut self, directory: &Path) -> Result<&'static dyn Rules, GameError> {
+    pub fn add(&mut self, directory: &Path) -> Result<&'static dyn Rules, Wrong> {
         if !is_game(directory) {
-            return Err(GameError::NoManifest(directory.to_owned()));
+            return Err(format!(
+                "{}: there is no {MANIFEST}, which the directory of a game has",
+                directory.display()
+            )
+            .into());
         }
-        let rules = load(directory, &self.launch)?;
+        let rules = load(directory, &self.launch).map_err(|error| Wrong::of(&error))?;
         let id = rules.meta().id;
         let known = self.catalog.find(id).ok();
         if let Some(known) = known.filter(|known| !std::ptr::eq(known.meta(), rules.meta())) {
             let (file, is_program) = (directory.join(MANIFEST), known.program().is_some());
-            return Err(GameError::Taken { file, id, is_program });
+            return Err(
+                format!("{}: id: `{id}` is {}; choose another", file.display(), owner(is_program)).into()
+            );
         }
         self.catalog.add(rules);
         Ok(rules)

@@ -1,7 +1,6 @@
 //! How bots connect.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +8,8 @@ use std::time::Duration;
 
 use referee_engine::sources::{BotTokens, Listen, Source};
 use referee_files::read_secret;
-use referee_game::hex;
-use referee_game::name::{NameError, check_name};
+use referee_game::name::check_name;
+use referee_game::{Wrong, hex};
 use referee_transport::{BadCertificate, Certificate};
 use sha2::{Digest, Sha256};
 
@@ -53,7 +52,7 @@ pub enum ListenError {
     TokenFile {
         path: PathBuf,
         #[source]
-        why: TokenFileError,
+        why: Wrong,
     },
     #[error("listen.tls_cert, listen.tls_key")]
     Certificate(#[source] BadCertificate),
@@ -119,43 +118,16 @@ fn all_tokens(file: Option<PathBuf>, given: Vec<(String, String)>) -> Result<Bot
     Ok(tokens)
 }
 
-/// Why a text is no token. It is not quoted: it may be one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TokenError {
-    #[error("a token is given as NAME=TOKEN")]
-    Form,
-    #[error(transparent)]
-    Name(#[from] NameError),
-    #[error("the token of `{0}` is empty")]
-    Empty(String),
-}
-
-/// Why the tokens in a file cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TokenFileError {
-    #[error(transparent)]
-    Unreadable(#[from] io::Error),
-    #[error("line {line}")]
-    Line {
-        /// Counted from 1.
-        line: usize,
-        #[source]
-        why: TokenError,
-    },
-}
-
 /// Parses NAME=TOKEN.
 ///
 /// # Errors
 /// If it is something else.
-pub fn parse_token(text: &str) -> Result<(String, String), TokenError> {
-    let (name, token) = text.split_once('=').ok_or(TokenError::Form)?;
+pub fn parse_token(text: &str) -> Result<(String, String), Wrong> {
+    let (name, token) = text.split_once('=').ok_or(Wrong::new("a token is given as NAME=TOKEN"))?;
     let (name, token) = (name.trim(), token.trim());
     check_name(name)?;
     if token.is_empty() {
-        return Err(TokenError::Empty(name.to_owned()));
+        return Err(format!("the token of `{name}` is empty").into());
     }
     Ok((name.to_owned(), token.to_owned()))
 }
@@ -164,13 +136,13 @@ pub fn parse_token(text: &str) -> Result<(String, String), TokenError> {
 ///
 /// # Errors
 /// If it cannot be read, or a line is something else.
-pub fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, TokenFileError> {
+pub fn read_tokens(path: &Path) -> Result<Vec<(String, String)>, Wrong> {
     let text = read_secret(path)?;
     // The certificate of a server may follow.
     let lines = text.lines().take_while(|line| !line.starts_with("-----BEGIN"));
     let lines = lines.enumerate().map(|(index, line)| (index + 1, line.trim()));
     lines
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
-        .map(|(line, text)| parse_token(text).map_err(|why| TokenFileError::Line { line, why }))
+        .map(|(line, text)| parse_token(text).map_err(|why| Wrong::at(format!("line {line}"), why)))
         .collect()
 }

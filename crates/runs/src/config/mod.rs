@@ -16,17 +16,15 @@ mod suggestion;
 mod tls;
 
 pub use adjudication::adjudication;
-pub use clock::{ClockError, ClockLimits, Milliseconds, ReadyLimits, TimeError};
-pub use cost::{Dollars, NoDollars};
-pub use game::{GameError, KnownGames};
-pub use listen::{ListenError, ListenSettings, TokenError, TokenFileError, listen, parse_token, read_tokens};
+pub use clock::{ClockLimits, Milliseconds, ReadyLimits};
+pub use cost::Dollars;
+pub use game::KnownGames;
+pub use listen::{ListenError, ListenSettings, listen, parse_token, read_tokens};
 pub use notice::RunNotice;
-pub use openings::{
-    FlawList, LeftOut, OpeningBook, OpeningFileError, OpeningOrder, OpeningSource, OpeningsError,
-};
+pub use openings::{FlawList, LeftOut, OpeningBook, OpeningOrder, OpeningSource, OpeningsError};
 pub use publish::PublishConfig;
-pub use sandbox::{FilesError, SandboxConfig, SandboxError, change_commands, check_files, default_sandbox};
-pub use seed::{SeedError, parse_seed, random_seed, read_seed};
+pub use sandbox::{SandboxConfig, SandboxError, change_commands, check_files, default_sandbox};
+pub use seed::{parse_seed, random_seed, read_seed};
 pub use setting::Setting;
-pub use suggestion::WithSuggestion;
-pub use tls::{CertificateFile, PemFiles, Unpaired, pem_files};
+pub use suggestion::with_suggestion;
+pub use tls::{CertificateFile, PemFiles, pem_files};

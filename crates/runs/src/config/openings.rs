@@ -9,14 +9,14 @@ use referee_files::{has_extension, read_regular, unpack};
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::openings::OpeningFile;
-use referee_game::{Flaw, Seating, counted, hex};
+use referee_game::{Flaw, Seating, Wrong, counted, hex};
 use referee_match::Limits;
 use referee_match::opening::{NoOpening, Opening, check};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::config::WithSuggestion;
+use crate::config::with_suggestion;
 
 /// The maximum number of errors of a file that are listed.
 const NAMED: usize = 20;
@@ -59,7 +59,7 @@ pub struct OpeningBook {
 #[non_exhaustive]
 pub enum OpeningsError {
     #[error(transparent)]
-    Options(WithSuggestion),
+    Options(Wrong),
     #[error("opening_plies = {plies}")]
     Random {
         plies: u32,
@@ -67,11 +67,19 @@ pub enum OpeningsError {
         why: NoOpening,
     },
     #[error("openings {}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        why: io::Error,
+    },
+    #[error("openings {}", path.display())]
     File {
         path: PathBuf,
         #[source]
-        why: OpeningFileError,
+        why: Wrong,
     },
+    #[error("openings {}: its openings set `{option}` themselves: omit options.{option}", path.display())]
+    SetsOption { path: PathBuf, option: String },
     #[error("openings:{flaws}{}", if *.is_cut { "" } else {
         "\n`opening_plies = N` cuts the games of a collection, and leaves out those that are invalid"
     })]
@@ -80,24 +88,6 @@ pub enum OpeningsError {
         /// Whether its games are cut, so that it has no valid opening at all.
         is_cut: bool,
     },
-}
-
-/// Why an opening file cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpeningFileError {
-    #[error(transparent)]
-    Unreadable(#[from] io::Error),
-    #[error("{0} has no openings")]
-    NoOpenings(&'static str),
-    #[error(
-        "a disguised game has none, which would be in the words of the game itself: `opening_plies` draws openings"
-    )]
-    Disguised,
-    #[error("opening files of {game} have the extension {}", .endings.join(" or "))]
-    Extension { game: &'static str, endings: Vec<String> },
-    #[error("its openings set `{0}` themselves: omit options.{0}")]
-    SetsOption(String),
 }
 
 /// What is wrong with openings of a file, a line for each.
@@ -136,8 +126,9 @@ impl fmt::Display for LeftOut {
 }
 
 /// Reads an opening file, which may be compressed.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    unpack(read_regular(path)?)
+fn read(path: &Path) -> Result<Vec<u8>, OpeningsError> {
+    let read = read_regular(path).and_then(unpack);
+    read.map_err(|why| OpeningsError::Unreadable { path: path.to_owned(), why })
 }
 
 impl OpeningSource {
@@ -158,10 +149,7 @@ impl OpeningSource {
                     OpeningOrder::File => "file",
                     OpeningOrder::Random => "random",
                 };
-                let read = read(path).map_err(|error| {
-                    let path = path.clone();
-                    OpeningsError::File { path, why: error.into() }
-                })?;
+                let read = read(path)?;
                 let mut words = format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read)));
                 if *plies > 0 {
                     words += &format!(", {plies} plies each");
@@ -187,7 +175,7 @@ impl OpeningSource {
     ) -> Result<(Openings, Option<LeftOut>), OpeningsError> {
         let options = serde_json::value::to_raw_value(&set).unwrap_or_default();
         let table = rules.open(&options, seating);
-        let table = table.map_err(|error| OpeningsError::Options(WithSuggestion::of(&error)))?;
+        let table = table.map_err(|error| OpeningsError::Options(with_suggestion(&error)))?;
         let OpeningBook { path, order, plies, start } = match self {
             OpeningSource::File(book) => book,
             &OpeningSource::Random { plies } => {
@@ -198,13 +186,12 @@ impl OpeningSource {
                 };
             }
         };
-        let wrong = |why: OpeningFileError| OpeningsError::File { path: path.clone(), why };
         let plies = (*plies > 0).then_some(*plies as usize);
-        let format = format(rules, path).map_err(wrong)?;
-        let given = (format.read)(&read(path).map_err(|error| wrong(error.into()))?, plies);
+        let format = format(rules, path).map_err(|why| OpeningsError::File { path: path.clone(), why })?;
+        let given = (format.read)(&read(path)?, plies);
         let mut starts = given.iter().flatten().flat_map(|opening| opening.options.keys());
         if let Some(option) = starts.find(|&option| set.contains_key(option)) {
-            return Err(wrong(OpeningFileError::SetsOption(option.clone())));
+            return Err(OpeningsError::SetsOption { path: path.clone(), option: option.clone() });
         }
         let list = |flaws| FlawList { path: path.clone(), flaws };
         let given = Openings::given(rules, seating, &set, given, plies);
@@ -221,17 +208,26 @@ impl OpeningSource {
 }
 
 /// The format of an opening file, by its name.
-fn format(rules: &dyn Rules, path: &Path) -> Result<&'static OpeningFile, OpeningFileError> {
+fn format(rules: &dyn Rules, path: &Path) -> Result<&'static OpeningFile, Wrong> {
     let game = rules.meta().id;
     let formats = rules.opening_files();
     if rules.disguised().is_some() {
-        return Err(OpeningFileError::Disguised);
+        return Err(
+            "a disguised game has none, which would be in the words of the game itself: `opening_plies` draws openings"
+                .into(),
+        );
     }
     if formats.is_empty() {
-        return Err(OpeningFileError::NoOpenings(game));
+        return Err(format!("{game} has no openings").into());
     }
     formats.iter().find(|format| has_extension(path, format.ending)).ok_or_else(|| {
-        let endings = formats.iter().map(|format| format!(".{}", format.ending)).collect();
-        OpeningFileError::Extension { game, endings }
+        let endings: Vec<String> = formats.iter().map(|format| format!(".{}", format.ending)).collect();
+        format!("opening files of {game} have the extension {}", endings.join(" or ")).into()
     })
+}
+
+impl From<OpeningsError> for Wrong {
+    fn from(error: OpeningsError) -> Wrong {
+        Wrong::of(&error)
+    }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use referee_game::Wrong;
 use referee_match::record::PublishedInfo;
 
 /// By how many moves `info = "delayed"` is late, unless the file says so.
@@ -37,26 +38,23 @@ enum InfoWord {
     Delayed,
 }
 
-/// A table that is not valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum InvalidPublishTable {
-    #[error("publish: `delay` needs info = \"delayed\"")]
-    DelayOfNothing,
-    #[error("publish: delay = {0} is not from 1 to {MOST_DELAY} moves")]
-    DelayOutOfRange(u32),
-}
-
 impl TryFrom<PublishTable> for PublishConfig {
-    type Error = InvalidPublishTable;
+    type Error = Wrong;
 
-    fn try_from(PublishTable { info, delay }: PublishTable) -> Result<PublishConfig, InvalidPublishTable> {
+    fn try_from(PublishTable { info, delay }: PublishTable) -> Result<PublishConfig, Wrong> {
         let info = match (info, delay) {
             (InfoWord::Never, None) => PublishedInfo::Never,
             (InfoWord::After, None) => PublishedInfo::After,
-            (InfoWord::Never | InfoWord::After, Some(_)) => return Err(InvalidPublishTable::DelayOfNothing),
+            (InfoWord::Never | InfoWord::After, Some(_)) => {
+                return Err("publish: `delay` needs info = \"delayed\"".into());
+            }
             (InfoWord::Delayed, delay) => match delay.unwrap_or(DELAY) {
                 moves @ 1..=MOST_DELAY => PublishedInfo::Delayed { moves },
-                moves => return Err(InvalidPublishTable::DelayOutOfRange(moves)),
+                moves => {
+                    return Err(
+                        format!("publish: delay = {moves} is not from 1 to {MOST_DELAY} moves").into()
+                    );
+                }
             },
         };
         Ok(PublishConfig { info })

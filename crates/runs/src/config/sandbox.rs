@@ -1,13 +1,13 @@
 //! The sandboxes of bots.
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
 use referee_engine::sources::Source;
+use referee_game::Wrong;
 use serde::{Deserialize, Serialize};
 
 use crate::config::RunNotice;
@@ -77,48 +77,38 @@ pub fn change_commands<T>(bots: &mut [Arc<dyn Source>], change: impl FnOnce(Vec<
     changed
 }
 
-/// Why a directory cannot be that of a bot's files.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FilesError {
-    #[error("{}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        why: io::Error,
-    },
-    #[error("files: {} contains {}: give the bot a directory of its own", files.display(), own.display())]
-    Contains { files: PathBuf, own: PathBuf },
-    #[error("command: `{0}` is in `files`: give its path relative to the working directory")]
-    Absolute(String),
-    #[error("directory: {} is not in `files`, {}", directory.display(), files.display())]
-    Outside { directory: PathBuf, files: PathBuf },
-}
-
 /// Checks the directory of a bot's files, which the bot sees as a whole: not with these.
 ///
 /// # Errors
 /// If it contains one of them, or the command does not fit it.
-pub fn check_files(command: &Command, own: &[PathBuf]) -> Result<(), FilesError> {
+pub fn check_files(command: &Command, own: &[PathBuf]) -> Result<(), Wrong> {
     let Some(files) = &command.files else { return Ok(()) };
     let canonical = |path: &Path| {
         // An empty path is the current directory.
         let canonical = Path::new(".").join(path).canonicalize();
-        canonical.map_err(|why| FilesError::Unreadable { path: path.to_owned(), why })
+        canonical.map_err(|why| Wrong::at(path.display().to_string(), why))
     };
     let whole = canonical(files)?;
     for own in own.iter().filter(|own| own.exists()) {
         if canonical(own)?.starts_with(&whole) {
-            return Err(FilesError::Contains { files: files.clone(), own: own.clone() });
+            return Err(format!(
+                "files: {} contains {}: give the bot a directory of its own",
+                files.display(),
+                own.display()
+            )
+            .into());
         }
     }
     let is_within = |word: &str| Path::new(word).is_absolute() && Path::new(word).starts_with(&whole);
     if let Some(word) = command.words().find(|word| is_within(word)) {
-        return Err(FilesError::Absolute(word.into_owned()));
+        return Err(format!(
+            "command: `{word}` is in `files`: give its path relative to the working directory"
+        )
+        .into());
     }
     match &command.directory {
         Some(directory) if !canonical(directory)?.starts_with(&whole) => {
-            Err(FilesError::Outside { directory: directory.clone(), files: files.clone() })
+            Err(format!("directory: {} is not in `files`, {}", directory.display(), files.display()).into())
         }
         _ => Ok(()),
     }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use referee_game::Wrong;
+
 /// A certificate in two PEM files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PemFiles {
@@ -18,25 +20,19 @@ pub enum CertificateFile {
     SelfSigned(PathBuf),
 }
 
-/// One of two files that need each other is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Unpaired {
-    #[error("tls_cert needs tls_key")]
-    NoKey,
-    #[error("tls_key needs tls_cert")]
-    NoChain,
-}
-
-/// The certificate of the settings `tls_cert` and `tls_key`, which need each other.
+/// The certificate of the settings `tls_cert` and `tls_key`, which need each other, in this section.
 ///
 /// # Errors
 /// If one of them is missing.
-pub fn pem_files(chain: Option<PathBuf>, key: Option<PathBuf>) -> Result<Option<PemFiles>, Unpaired> {
+pub fn pem_files(
+    section: &str,
+    chain: Option<PathBuf>,
+    key: Option<PathBuf>,
+) -> Result<Option<PemFiles>, Wrong> {
     match (chain, key) {
         (Some(chain), Some(key)) => Ok(Some(PemFiles { chain, key })),
         (None, None) => Ok(None),
-        (Some(_), None) => Err(Unpaired::NoKey),
-        (None, Some(_)) => Err(Unpaired::NoChain),
+        (Some(_), None) => Err(format!("{section}tls_cert needs {section}tls_key").into()),
+        (None, Some(_)) => Err(format!("{section}tls_key needs {section}tls_cert").into()),
     }
 }

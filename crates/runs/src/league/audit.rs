@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use referee_files::{Folder, RecordFolder, StoredRecord};
+use referee_game::Wrong;
 use referee_league::{BotDisplayNames, FinalStandings, LadderRulings, LadderTally, League, LeagueMatch};
 use referee_match::InfoTotals;
 use referee_match::record::{OtherRules, PublishedInfo, check_rules, private_digests, public};
@@ -16,7 +17,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::league::config::{LadderConfig, LadderGame, LeagueConfig};
-use crate::league::{LadderFailure, LadderSeed, LeagueError, NotOfLadder, ladder_folder, recorded, seal_of};
+use crate::league::{LadderFailure, LadderSeed, LeagueError, ladder_folder, recorded, seal_of};
 
 /// How long to wait for the results of records that a server has just written.
 const RESULTS_FOLLOW: Duration = Duration::from_secs(2);
@@ -45,64 +46,18 @@ pub struct LadderDifference {
     /// The id of a match, or the name of a player.
     pub of: String,
     /// In which way it differs.
-    pub what: Discrepancy,
-}
-
-/// In which way records, results and standings differ.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Discrepancy {
-    /// A record is not valid.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    #[error("the database has no result for its record")]
-    NoResult,
-    #[error("it has no record")]
-    NoRecord,
-    #[error("{key}: {stored} in the database, {recorded} by its record")]
-    Part {
-        /// The part.
-        key: String,
-        /// What it is in the database.
-        stored: Value,
-        /// What it is by the record.
-        recorded: Value,
-    },
-    #[error("{recorded} by the records and rulings, {stored} by the database")]
-    Player {
-        /// By the records.
-        recorded: Wdl,
-        /// By the database.
-        stored: Wdl,
-    },
-    #[error("{recorded} by the records and rulings, {stored} by the final standings of season {season}")]
-    FinalStandings {
-        /// The name of the season.
-        season: String,
-        /// By the records.
-        recorded: Wdl,
-        /// By the standings.
-        stored: Wdl,
-    },
-    #[error("ruling {0} is on a match without a result")]
-    Ruling(u32),
+    pub what: Wrong,
 }
 
 /// Why a file is not a record of a ladder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    #[error("{0} is the record of no match")]
-    NoMatch(String),
-    /// It cannot be read.
     #[error(transparent)]
-    Io(#[from] io::Error),
+    Wrong(#[from] Wrong),
     /// It was played with other rules.
     #[error(transparent)]
     Rules(#[from] OtherRules),
-    /// It says something else.
-    #[error(transparent)]
-    Ladder(#[from] NotOfLadder),
 }
 
 /// What the file of a record says.
@@ -186,8 +141,10 @@ impl<'a> LadderRecords<'a> {
     /// What the record of a match says.
     fn read(&self, id: &str) -> Result<RecordedMatch, RecordError> {
         let name = format!("{id}.jsonl");
-        let Some((number, _)) = parse_match_id(id) else { return Err(RecordError::NoMatch(name)) };
-        let StoredRecord { bytes, written_at } = self.records.read(&name)?;
+        let Some((number, _)) = parse_match_id(id) else {
+            return Err(RecordError::Wrong(format!("{name} is the record of no match").into()));
+        };
+        let StoredRecord { bytes, written_at } = self.records.read(&name).map_err(Wrong::from)?;
         let seed = self.seed.as_ref().and_then(|seed| seed.of(number));
         check_rules(&bytes, &self.game.catalog)?;
         let row = recorded(id, &bytes, seed, written_at, &self.game.catalog)?;
@@ -256,7 +213,7 @@ fn compare(
     let mut audit = LadderAudit { results: rows.len(), ..LadderAudit::default() };
     let mut unplayable = Vec::new();
     let mut differ =
-        |of: &str, what: Discrepancy| audit.differences.push(LadderDifference { of: of.to_owned(), what });
+        |of: &str, what: Wrong| audit.differences.push(LadderDifference { of: of.to_owned(), what });
     let without: BTreeSet<String> = {
         let seen: BTreeSet<&str> = read.iter().map(|record| &*record.id).collect();
         rows.keys().filter(|id| !seen.contains(&***id)).cloned().collect()
@@ -269,7 +226,7 @@ fn compare(
                 continue;
             }
             Err(wrong) => {
-                differ(&id, wrong.into());
+                differ(&id, Wrong::of(&wrong));
                 continue;
             }
         };
@@ -282,7 +239,7 @@ fn compare(
         audit.records += 1;
         audit.erased += usize::from(recorded.is_erased);
         let Some(ours) = rows.get(&id).map(determined_by_record) else {
-            differ(&id, Discrepancy::NoResult);
+            differ(&id, Wrong::new("the database has no result for its record"));
             continue;
         };
         let mut theirs = determined_by_record(&recorded.row);
@@ -293,16 +250,19 @@ fn compare(
         for (key, stored) in ours.as_object().into_iter().flatten() {
             if *stored != theirs[key] {
                 let (stored, recorded) = (stored.clone(), theirs[key].clone());
-                differ(&id, Discrepancy::Part { key: key.clone(), stored, recorded });
+                differ(
+                    &id,
+                    Wrong::from(format!("{key}: {stored} in the database, {recorded} by its record")),
+                );
             }
         }
     }
-    without.iter().for_each(|id| differ(id, Discrepancy::NoRecord));
+    without.iter().for_each(|id| differ(id, Wrong::new("it has no record")));
     of_players.into_iter().for_each(|difference| differ(&difference.of, difference.what));
     let numbers: BTreeSet<u32> = rows.values().map(|row| row.number).collect();
     for row in rulings.iter().filter(|row| row.ladder.as_ref() == Some(&records.ladder.name)) {
         for ruled in row.matches.iter().filter(|ruled| !numbers.contains(&ruled.number)) {
-            differ(&ruled.id(), Discrepancy::Ruling(row.id));
+            differ(&ruled.id(), Wrong::from(format!("ruling {} is on a match without a result", row.id)));
         }
     }
     audit.unplayable = unplayable;
@@ -379,15 +339,17 @@ impl SeasonTallies<'_> {
             let standings = found.standings.into_iter().map(|row| (row.player, row.standing.wdl)).collect();
             let by_records = self.tally(season.number, &rulings, recorded());
             differences.extend(differing(&by_records, &standings, |recorded, stored| {
-                Discrepancy::FinalStandings { season: season.name.clone(), recorded, stored }
+                Wrong::from(format!(
+                    "{recorded} by the records and rulings, {stored} by the final standings of season {}",
+                    season.name
+                ))
             }));
         }
         let current = self.results.current;
         let by_records = self.tally(current, self.rulings, recorded());
         let by_results = self.tally(current, self.rulings, self.results.rows.values());
-        differences.extend(differing(&by_records, &by_results, |recorded, stored| Discrepancy::Player {
-            recorded,
-            stored,
+        differences.extend(differing(&by_records, &by_results, |recorded, stored| {
+            Wrong::from(format!("{recorded} by the records and rulings, {stored} by the database"))
         }));
         Ok(differences)
     }
@@ -419,7 +381,7 @@ impl SeasonTallies<'_> {
 fn differing(
     by_records: &BTreeMap<String, Wdl>,
     others: &BTreeMap<String, Wdl>,
-    what: impl Fn(Wdl, Wdl) -> Discrepancy,
+    what: impl Fn(Wdl, Wdl) -> Wrong,
 ) -> Vec<LadderDifference> {
     let players: BTreeSet<&String> = by_records.keys().chain(others.keys()).collect();
     let found = players.into_iter().filter_map(|player| {

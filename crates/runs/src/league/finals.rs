@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use referee_files::Folder;
-use referee_game::hex;
+use referee_game::{Wrong, hex};
 use referee_league::{LadderRow, LeagueBot, LeagueOwner};
 use referee_stats::ladder::Name;
 use referee_workers::archive::{ArchiveError, ArchiveLimits, pack_folder, unpack};
@@ -15,7 +15,6 @@ use toml::{Table, Value};
 
 use super::config::LeagueConfig;
 use super::server::tokens;
-use crate::config::WithSuggestion;
 use crate::tournament::{TournamentConfig, relative_path};
 
 /// The keys of a ladder that a tournament has, too.
@@ -113,7 +112,7 @@ pub enum FinalsError {
     #[error("the files of {bot}")]
     Bot { bot: String, source: ArchiveError },
     #[error("the tournament file")]
-    File(#[from] WithSuggestion),
+    File(#[from] Wrong),
     #[error("the tournament file")]
     Text(#[from] toml::ser::Error),
     #[error(transparent)]

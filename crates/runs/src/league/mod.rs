@@ -43,18 +43,17 @@ mod send;
 mod server;
 
 pub use audit::{
-    Discrepancy, LadderAudit, LadderDifference, LadderRecords, OnRecord, ReadRecord, RecordError,
-    RecordedMatch, audit_ladder,
+    LadderAudit, LadderDifference, LadderRecords, OnRecord, ReadRecord, RecordError, RecordedMatch,
+    audit_ladder,
 };
-pub use error::{NotOfLadder, NotRecovered};
 pub use finals::{Absentee, Finalist, FinalsError, FinalsTerms, finalists, write_finals};
 pub use folder::ladder_folder;
 pub use ladder::{LadderLimits, LadderMemory};
-pub use notices::{NoticeError, NoticeFiles, PagesConfig, UnreadableNotices, UnreadableText, WrongLength};
+pub use notices::{NoticeFiles, PagesConfig};
 pub use retention::Retention;
 pub use rules_versions::ChangedRules;
-pub use seed::{LadderSeed, LadderSeedError};
-pub use send::{SendCommand, SendCommandError};
+pub use seed::LadderSeed;
+pub use send::SendCommand;
 pub use server::{
     LadderFailure, LeagueError, LeagueEvent, LeagueNotice, LeagueReload, LeagueServer, LeagueStop,
 };

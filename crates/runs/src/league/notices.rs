@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use referee_game::Chain;
+use referee_game::{Chain, Wrong};
 use referee_protocol::limits;
 use serde::Deserialize;
 
@@ -42,68 +42,16 @@ pub struct PagesConfig {
     rules: Option<PathBuf>,
 }
 
-/// A text of the table is empty or too long.
-#[derive(Debug, thiserror::Error)]
-#[error("[pages] {key}: it has 1 to {most} bytes")]
-pub struct WrongLength {
-    key: &'static str,
-    most: usize,
-}
-
-/// Texts of `[pages]` that cannot be shown.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", list(.0))]
-pub struct UnreadableNotices(pub Vec<NoticeError>);
-
-fn list(problems: &[NoticeError]) -> String {
-    problems.iter().map(|problem| Chain(problem).to_string()).collect::<Vec<_>>().join("; ")
-}
-
-/// Why a text is not shown.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum NoticeError {
-    #[error("[pages] announcements: {}", folder.display())]
-    Folder {
-        /// The directory.
-        folder: PathBuf,
-        #[source]
-        why: io::Error,
-    },
-    #[error("[pages] announcements: there are {0}, and the newest {ANNOUNCEMENTS} are shown")]
-    TooMany(usize),
-    #[error("[pages] {}", path.display())]
-    Text {
-        /// Its file.
-        path: PathBuf,
-        #[source]
-        why: UnreadableText,
-    },
-}
-
-/// Why a text cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum UnreadableText {
-    #[error("it has more than {} KiB", TEXT >> 10)]
-    TooLong,
-    #[error("it is not UTF-8")]
-    NotUtf8,
-    /// Its file cannot be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
 impl PagesConfig {
     /// Checks the lengths of its texts.
-    pub fn check(&self) -> Result<(), WrongLength> {
+    pub fn check(&self) -> Result<(), Wrong> {
         for (key, text, most) in [
             ("title", &self.title, TITLE),
             ("description", &self.description, DESCRIPTION),
             ("contact", &self.contact, TITLE),
         ] {
             if text.as_ref().is_some_and(|text| text.is_empty() || text.len() > most) {
-                return Err(WrongLength { key, most });
+                return Err(format!("[pages] {key}: it has 1 to {most} bytes").into());
             }
         }
         Ok(())
@@ -147,13 +95,17 @@ impl NoticeFiles {
     ///
     /// # Errors
     /// What cannot be shown.
-    pub fn check(&self) -> Result<Notices, UnreadableNotices> {
+    pub fn check(&self) -> Result<Notices, Wrong> {
         let (seen, mut problems) = self.look();
         let (notices, of_files) = self.read(&seen);
         problems.extend(of_files);
         match problems.is_empty() {
             true => Ok(notices),
-            false => Err(UnreadableNotices(problems)),
+            false => {
+                let problems: Vec<String> =
+                    problems.iter().map(|problem| Chain(problem).to_string()).collect();
+                Err(problems.join("; ").into())
+            }
         }
     }
 
@@ -189,17 +141,22 @@ impl NoticeFiles {
     }
 
     /// The files as they are now: the rules first, then the announcements, the newest first.
-    fn look(&self) -> (Vec<Seen>, Vec<NoticeError>) {
+    fn look(&self) -> (Vec<Seen>, Vec<Wrong>) {
         let mut problems = Vec::new();
         let mut files: Vec<PathBuf> = Vec::new();
         if let Some(folder) = self.config.announcements.as_ref().map(|folder| self.folder.join(folder)) {
             match announcement_files(&folder) {
                 Ok(found) => files = found,
-                Err(why) => problems.push(NoticeError::Folder { folder, why }),
+                Err(why) => {
+                    problems.push(Wrong::at(format!("[pages] announcements: {}", folder.display()), why))
+                }
             }
         }
         if files.len() > ANNOUNCEMENTS {
-            problems.push(NoticeError::TooMany(files.len()));
+            problems.push(Wrong::from(format!(
+                "[pages] announcements: there are {}, and the newest {ANNOUNCEMENTS} are shown",
+                files.len()
+            )));
             files.truncate(ANNOUNCEMENTS);
         }
         let all = self.rules().into_iter().chain(files);
@@ -212,7 +169,7 @@ impl NoticeFiles {
     }
 
     /// Reads these files.
-    fn read(&self, seen: &[Seen]) -> (Notices, Vec<NoticeError>) {
+    fn read(&self, seen: &[Seen]) -> (Notices, Vec<Wrong>) {
         let rules = self.rules();
         let PagesConfig { description, contact, .. } = self.config.clone();
         let mut notices = Notices { description, contact, ..Notices::default() };
@@ -221,7 +178,7 @@ impl NoticeFiles {
             let text = match read_text(path) {
                 Ok(text) => text,
                 Err(why) => {
-                    problems.push(NoticeError::Text { path: path.clone(), why });
+                    problems.push(Wrong::at(format!("[pages] {}", path.display()), why));
                     continue;
                 }
             };
@@ -266,11 +223,11 @@ fn is_day(text: &str) -> bool {
     text.len() == 10 && text.bytes().enumerate().all(|(at, c)| digit(at, c))
 }
 
-fn read_text(path: &Path) -> Result<String, UnreadableText> {
+fn read_text(path: &Path) -> Result<String, Wrong> {
     let file = open_regular(path, OpenOptions::new().read(true))?;
     let bytes = read_limited(file, TEXT).map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => UnreadableText::TooLong,
+        io::ErrorKind::FileTooLarge => Wrong::from(format!("it has more than {} KiB", TEXT >> 10)),
         _ => error.into(),
     })?;
-    String::from_utf8(bytes).map_err(|_| UnreadableText::NotUtf8)
+    String::from_utf8(bytes).map_err(|_| Wrong::new("it is not UTF-8"))
 }

@@ -4,12 +4,13 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 
-use crate::league::error::{NotOfLadder, NotRecovered};
+use crate::league::LadderFailure;
+use crate::league::error::differing;
 use referee_engine::runner::EndedMatch;
 use referee_files::{Journal, Records, written_at};
-use referee_game::Catalog;
 use referee_game::chance::Seed;
-use referee_league::{LadderError, League, LeagueMatch};
+use referee_game::{Catalog, Wrong};
+use referee_league::{League, LeagueMatch};
 use referee_match::record::{self, RecordEntry, RecordLine, RecordSummary, lines};
 use referee_match::{Ending, Header, SeatHeader};
 use referee_results::FinishedMatch;
@@ -26,17 +27,18 @@ pub(super) fn recorded(
     seed: Option<&Seed>,
     ended_at: SystemTime,
     catalog: &Catalog,
-) -> Result<LeagueMatch, NotOfLadder> {
-    let (number, kind) = parse_match_id(id).ok_or_else(|| NotOfLadder::NoMatch(id.to_owned()))?;
-    let summary = record::summarize(record, catalog).map_err(NotOfLadder::Differs)?;
+) -> Result<LeagueMatch, Wrong> {
+    let (number, kind) =
+        parse_match_id(id).ok_or_else(|| Wrong::from(format!("`{id}` is not the id of a match")))?;
+    let summary = record::summarize(record, catalog).map_err(differing)?;
     let finished = FinishedMatch::of_record(&summary);
     let RecordSummary { play, seal, .. } = summary;
     let header = &play.setup().header;
     if header.r#match != id {
-        return Err(NotOfLadder::OtherMatch(finished.id));
+        return Err(format!("it is the record of {}", finished.id).into());
     }
     if seed.is_some_and(|seed| !seal.is_of(seed, &header.deal, id)) {
-        return Err(NotOfLadder::OtherSeed);
+        return Err("it was not played with the seed of this ladder".into());
     }
     let can_repeat = catalog.find(&header.game).is_ok_and(|rules| !rules.meta().chance);
     let moves = finished.moves.filter(|_| can_repeat).map(MatchMoves::from);
@@ -49,14 +51,19 @@ pub(super) fn recorded(
 ///
 /// # Errors
 /// If its deal is neither its own nor that of an earlier match.
-pub(super) fn deal_of(header: &Header) -> Result<Option<u32>, LadderError> {
+pub(super) fn deal_of(header: &Header) -> Result<Option<u32>, Wrong> {
     let number = parse_match_id(&header.r#match).map_or(0, |(number, _)| number);
     if header.deal == header.r#match {
         return Ok(None);
     }
     match parse_match_id(&header.deal) {
         Some((first, MatchKind::Pairing)) if first < number => Ok(Some(first)),
-        _ => Err(LadderError::OtherDeal { id: header.r#match.clone(), deal: header.deal.clone() }),
+        _ => Err(format!(
+            "{id}: its deal is `{deal}`, expected an earlier match",
+            id = header.r#match,
+            deal = header.deal
+        )
+        .into()),
     }
 }
 
@@ -82,7 +89,7 @@ fn row(
     header: &Header,
     seal: Option<String>,
     ended_at: SystemTime,
-) -> Result<LeagueMatch, LadderError> {
+) -> Result<LeagueMatch, Wrong> {
     let FinishedMatch { seats, ending, faults, totals, decisions, duration_us, record, worker, .. } =
         finished;
     let Ending { ended_by, reason, ranks, scores, amounts, .. } = ending;
@@ -137,7 +144,7 @@ pub(super) fn recover(
     records: &Records,
     journal: &mut Journal,
     catalog: &Catalog,
-) -> Result<u32, NotRecovered> {
+) -> Result<u32, LadderFailure> {
     let (sealed, _) = records.matches()?;
     // Read at once: to ask the database for each of a million records takes much longer.
     let stored = league.numbers(ladder)?;
@@ -156,7 +163,7 @@ pub(super) fn recover(
         }
         let ended_at = written_at(&path)?;
         let row = recorded(&id, &record, Some(seed), ended_at, catalog)
-            .map_err(|why| NotRecovered::Record { path, why })?;
+            .map_err(|why| Wrong::from(format!("{}: {why}; move the file away", path.display())))?;
         tracing::info!("{id}: added to the results from its record");
         rows.push(row);
     }

@@ -1,8 +1,8 @@
 //! Matches that go on after their server was killed.
 
-use std::io;
+use std::error::Error;
 
-use referee_engine::runner::{DueSet, OtherJournal, ResumedMatch};
+use referee_engine::runner::{DueSet, ResumedMatch};
 use referee_files::RunningMatches;
 use referee_game::chance::Seed;
 use referee_game::{Chain, Viewer};
@@ -12,17 +12,6 @@ use referee_workers::JobBots;
 use referee_workers::unit::{UnitMatch, WorkUnit};
 
 use crate::league::config::LadderGame;
-
-/// Why a match does not go on.
-#[derive(Debug, thiserror::Error)]
-enum CutOff {
-    #[error(transparent)]
-    Unreadable(#[from] io::Error),
-    #[error(transparent)]
-    Journal(#[from] OtherJournal),
-    #[error("the ladder plays another game now")]
-    OtherGame,
-}
 
 /// Reads the journals of the matches of a ladder that had no result. A match whose journal is damaged is cut off.
 ///
@@ -45,11 +34,13 @@ pub(super) fn resume(
             running.remove(&id)?;
             continue;
         }
-        let read = || -> Result<Option<ResumedMatch>, CutOff> {
+        let read = || -> Result<Option<ResumedMatch>, Box<dyn Error>> {
             let (journal, lines, paused_us) = running.resume(&id)?;
             let found = ResumedMatch::read(&id, journal, &lines, paused_us, seed, watched, &game.catalog)?;
             match &found {
-                Some(found) if !found.is_of(game.rules, game.seating) => Err(CutOff::OtherGame),
+                Some(found) if !found.is_of(game.rules, game.seating) => {
+                    Err("the ladder plays another game now".into())
+                }
                 _ => Ok(found),
             }
         };
@@ -58,7 +49,7 @@ pub(super) fn resume(
             Ok(None) => running.remove(&id)?,
             Err(why) => {
                 let kept = running.set_aside(&id)?;
-                tracing::warn!("{ladder}: {id} is cut off: its journal, kept as {kept}: {}", Chain(&why));
+                tracing::warn!("{ladder}: {id} is cut off: its journal, kept as {kept}: {}", Chain(&*why));
             }
         }
     }

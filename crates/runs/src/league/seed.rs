@@ -1,12 +1,11 @@
 //! The seeds of ladders.
 
-use referee_store::StoreError;
-
 use referee_game::chance::Seed;
-use referee_game::hex;
+use referee_game::{Wrong, hex};
 use referee_league::League;
 
-use crate::config::{SeedError, random_seed};
+use crate::config::random_seed;
+use crate::league::LadderFailure;
 
 #[derive(Debug)]
 pub struct LadderSeed {
@@ -15,29 +14,17 @@ pub struct LadderSeed {
     from: u32,
 }
 
-/// Why a ladder has no seed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LadderSeedError {
-    #[error("league: the seed of {0} cannot be read")]
-    Unreadable(String),
-    /// None can be drawn.
-    #[error(transparent)]
-    Random(#[from] SeedError),
-    /// The database cannot be read or written.
-    #[error(transparent)]
-    Database(#[from] StoreError),
-}
-
 impl LadderSeed {
     /// The seed of a ladder, once it has one.
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn read(league: &League, ladder: &str) -> Result<Option<LadderSeed>, LadderSeedError> {
+    pub fn read(league: &League, ladder: &str) -> Result<Option<LadderSeed>, LadderFailure> {
         let Some(text) = league.value(&format!("seed:{ladder}"))? else { return Ok(None) };
         let seed = hex::decode32(&text).map(Seed);
-        let seed = seed.ok_or_else(|| LadderSeedError::Unreadable(ladder.to_owned()))?;
+        let seed = seed.ok_or_else(|| {
+            LadderFailure::from(Wrong::from(format!("league: the seed of {ladder} cannot be read")))
+        })?;
         let from = league.number(&format!("seed-from:{ladder}"))?.unwrap_or(1);
         Ok(Some(LadderSeed { seed, from }))
     }
@@ -46,7 +33,7 @@ impl LadderSeed {
     ///
     /// # Errors
     /// If there are no random numbers, or the database cannot be written.
-    pub fn draw(league: &mut League, ladder: &str) -> Result<LadderSeed, LadderSeedError> {
+    pub fn draw(league: &mut League, ladder: &str) -> Result<LadderSeed, LadderFailure> {
         let (seed, last) = (random_seed()?, league.last_number(ladder)?);
         let mut store = |key: &str, value: &str| league.set_value(&format!("{key}:{ladder}"), value);
         store("seed-from", &(last + 1).to_string())?;

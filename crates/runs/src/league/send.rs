@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use referee_game::Wrong;
+
 /// The time after which a command is ended: it is tried again later.
 const LIMIT: Duration = Duration::from_secs(60 * 60);
 /// How often is looked whether it has ended.
@@ -24,23 +26,6 @@ const STDERR_WAIT: Duration = Duration::from_secs(1);
 pub struct SendCommand {
     program: String,
     arguments: Vec<String>,
-}
-
-/// What is wrong with a command line.
-#[derive(Debug, thiserror::Error)]
-pub enum SendCommandError {
-    /// It has no program.
-    #[error(
-        "there is no program; expected a list such as [\"rclone\", \"copyto\", \"{{file}}\", \"remote:league/{{name}}\"]"
-    )]
-    Empty,
-    #[error("no argument has {{file}}, the path of the pack")]
-    NoFile,
-    /// A place that there is not.
-    #[error(
-        "there is no `{0}`; {{file}} is the path of the pack, {{name}} a name for it that no other pack of the league has"
-    )]
-    Unknown(String),
 }
 
 /// Why a pack was not sent.
@@ -100,16 +85,24 @@ impl SendCommand {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn new(argv: Vec<String>) -> Result<SendCommand, SendCommandError> {
+    pub fn new(argv: Vec<String>) -> Result<SendCommand, Wrong> {
         let mut argv = argv.into_iter();
-        let program = argv.next().filter(|program| !program.is_empty()).ok_or(SendCommandError::Empty)?;
+        let program = argv.next().filter(|program| !program.is_empty()).ok_or(Wrong::new(
+            "there is no program; expected a list such as [\"rclone\", \"copyto\", \"{file}\", \
+             \"remote:league/{name}\"]",
+        ))?;
         let arguments: Vec<String> = argv.collect();
         let found: Vec<&str> = arguments.iter().flat_map(|argument| places(argument)).collect();
         if let Some(other) = found.iter().find(|place| !["file", "name"].contains(place)) {
-            return Err(SendCommandError::Unknown(format!("{{{other}}}")));
+            return Err(format!(
+                "there is no `{}`; {{file}} is the path of the pack, {{name}} a name for it that no \
+                 other pack of the league has",
+                format!("{{{other}}}")
+            )
+            .into());
         }
         if !found.contains(&"file") {
-            return Err(SendCommandError::NoFile);
+            return Err("no argument has {file}, the path of the pack".into());
         }
         Ok(SendCommand { program, arguments })
     }
@@ -212,7 +205,7 @@ mod tests {
 
     use super::*;
 
-    fn command(argv: &[&str]) -> Result<SendCommand, SendCommandError> {
+    fn command(argv: &[&str]) -> Result<SendCommand, Wrong> {
         SendCommand::new(argv.iter().map(ToString::to_string).collect())
     }
 

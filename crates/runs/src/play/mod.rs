@@ -39,8 +39,8 @@ use referee_engine::runner::{
     deal_leaks_information,
 };
 use referee_engine::sources::{Source, check_programs};
+use referee_game::Wrong;
 use referee_game::erased::Rules;
-use referee_game::game::Misconfigured;
 use referee_game::seat::{Seat, Seating};
 use referee_match::{Faults, InfoTotals, Leg};
 use referee_report::{BotSummary, Comparison, RunSummary, SetReport};
@@ -114,37 +114,27 @@ impl Mirror {
 ///
 /// # Errors
 /// If the number of bots fits neither the seats nor the sides.
-pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<Seating, SeatingError> {
+pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<Seating, Wrong> {
     let of_game = rules.meta().seatings.iter().copied();
     if seats.is_some() {
         let seating = rules.meta().seating(seats)?;
         return if bots == seating.seats() || bots == seating.sides() {
             Ok(seating)
         } else {
-            Err(SeatingError::OtherSeats { seats: seating.seats(), sides: seating.sides() })
+            let (seats, sides) = (seating.seats(), seating.sides());
+            Err(format!("{seats} seats in {sides} sides need {} bots", or([sides, seats])).into())
         };
     }
     let each_seat = of_game.clone().find(|seating| seating.seats() == bots);
     each_seat.or_else(|| of_game.clone().find(|seating| seating.sides() == bots)).ok_or_else(|| {
-        let bots = of_game.flat_map(|seating| [seating.seats(), seating.sides()]).collect();
-        SeatingError::OtherGame { game: rules.meta().id, bots }
+        let bots = of_game.flat_map(|seating| [seating.seats(), seating.sides()]);
+        format!("{} needs {} bots", rules.meta().id, or(bots)).into()
     })
 }
 
-/// Why a number of bots has no seating.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SeatingError {
-    #[error(transparent)]
-    Seats(#[from] Misconfigured),
-    #[error("{seats} seats in {sides} sides need {} bots", or([.sides, .seats]))]
-    OtherSeats { seats: usize, sides: usize },
-    #[error("{game} needs {} bots", or(.bots))]
-    OtherGame { game: &'static str, bots: BTreeSet<usize> },
-}
-
 /// `2 or 4`.
-fn or<'a>(counts: impl IntoIterator<Item = &'a usize>) -> String {
-    let counts: BTreeSet<&usize> = counts.into_iter().collect();
+fn or(counts: impl IntoIterator<Item = usize>) -> String {
+    let counts: BTreeSet<usize> = counts.into_iter().collect();
     counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 
@@ -155,29 +145,23 @@ fn or<'a>(counts: impl IntoIterator<Item = &'a usize>) -> String {
 pub fn check_fresh<'a>(
     rules: &dyn Rules,
     bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
-) -> Result<(), NotRestartable> {
+) -> Result<(), Wrong> {
     match bots.into_iter().find(|bot| !bot.is_started()) {
         None => Ok(()),
-        Some(bot) => Err(NotRestartable { game: rules.meta().id, bot: bot.to_string() }),
+        Some(bot) => Err(format!(
+            "{} has chance or hidden information, so a bot that remembers the first match of a deal knows what will \
+             happen in the second, and the referee cannot restart `{bot}`",
+            rules.meta().id
+        )
+        .into()),
     }
 }
 
-/// A bot that could know a deal from an earlier match, because the referee cannot restart it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{game} has chance or hidden information, so a bot that remembers the first match of a deal knows what will \
-     happen in the second, and the referee cannot restart `{bot}`"
-)]
-pub struct NotRestartable {
-    pub game: &'static str,
-    pub bot: String,
-}
-
 /// Why matches would be unfair or cannot be played.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum InvalidPlay {
     #[error(transparent)]
-    NotRestartable(#[from] NotRestartable),
+    NotRestartable(#[from] Wrong),
     #[error("{matches} matches are not whole mirrored sets of {size}")]
     IncompleteSet { matches: u32, size: u32 },
 }

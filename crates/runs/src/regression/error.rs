@@ -1,11 +1,10 @@
 //! Why a regression cannot be played or judged.
 
-use referee_game::Misconfigured;
 use referee_game::catalog::UnknownGame;
+use referee_game::{Misconfigured, Wrong};
 use referee_match::record::OtherRules;
 use referee_stats::schedule::ScheduleError;
 use referee_workers::packing::NotPacked;
-use serde_json::Value;
 
 use crate::regression::BadResults;
 
@@ -29,22 +28,12 @@ pub enum RegressionError {
     NotPacked(#[from] NotPacked),
 }
 
-/// How the setup of a run differs from another one.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum OtherSetup {
-    #[error("another seed")]
-    Seed,
-    #[error("{name} {is}, not {should}")]
-    Option { name: String, is: Value, should: Value },
-}
-
 /// Why a run does not go on from the sets of another one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupDiffers {
     #[error("this run has {0}")]
-    Other(OtherSetup),
+    Other(Wrong),
     #[error(transparent)]
     Rules(#[from] OtherRules),
     #[error("{0}")]

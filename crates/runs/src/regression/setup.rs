@@ -7,7 +7,7 @@ use std::time::Duration;
 use referee_bots::sandbox::Sandbox;
 use referee_engine::runner::Scoring;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Misconfigured, Seating};
+use referee_game::{Catalog, Misconfigured, Seating, Wrong};
 use referee_match::Adjudication;
 use referee_match::record::{OtherRules, check_program};
 use referee_protocol::limits;
@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 
 use crate::regression::result_line::ResultLine;
 use crate::regression::run::RegressionRun;
-use crate::regression::{OtherSetup, RegressionError, SetupDiffers};
+use crate::regression::{RegressionError, SetupDiffers};
 
 /// The version of the format.
 const FORMAT: u32 = 4;
@@ -154,7 +154,7 @@ impl RegressionSetup {
 
     /// The first option in which another run differs. The options in `but` may differ, and so may the program of the rules,
     /// and the directories, files and commits of the bots.
-    pub fn difference(&self, other: &RegressionSetup, but: &[&str]) -> Option<OtherSetup> {
+    pub fn difference(&self, other: &RegressionSetup, but: &[&str]) -> Option<Wrong> {
         let bare = |bot: &TestedBot| TestedBot {
             command: bot.plain_command(),
             directory: None,
@@ -178,12 +178,8 @@ impl RegressionSetup {
         let names = one.as_object()?.keys().filter(|name| !but.contains(&name.as_str()));
         let mut differing = names.filter(|name| one[name.as_str()] != other[name.as_str()]);
         differing.next().map(|name| match name.as_str() {
-            "seed" => OtherSetup::Seed,
-            name => OtherSetup::Option {
-                name: name.to_owned(),
-                is: one[name].clone(),
-                should: other[name].clone(),
-            },
+            "seed" => Wrong::new("another seed"),
+            name => format!("{name} {}, not {}", one[name], other[name]).into(),
         })
     }
 

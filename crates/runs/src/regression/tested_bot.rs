@@ -8,21 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use referee_engine::sources::Source;
-use referee_game::hex;
+use referee_game::{Wrong, hex};
 use referee_program::content;
 use referee_report::TestedBot;
 use sha2::{Digest, Sha256};
-
-/// A file or directory that was named to identify a version cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}: expected a file, or a directory of at most 1,000 files and 256 MiB", .0.display())]
-pub struct BadVersionFile(PathBuf);
 
 /// Identifies a bot by its files, by those that are named beside them, and in a checkout by its commit.
 ///
 /// # Errors
 /// If a named file cannot be read.
-pub fn tested_bot(bot: &dyn Source, named: &[PathBuf]) -> Result<TestedBot, BadVersionFile> {
+pub fn tested_bot(bot: &dyn Source, named: &[PathBuf]) -> Result<TestedBot, Wrong> {
     let command = bot.command();
     let directory = command.and_then(|command| command.directory.clone());
     let within = directory.as_deref().unwrap_or(Path::new(""));
@@ -31,7 +26,12 @@ pub fn tested_bot(bot: &dyn Source, named: &[PathBuf]) -> Result<TestedBot, BadV
     files.retain(|path, _| !is_results_file(&within.join(path)));
     for path in named {
         let found = content(&within.join(path));
-        let found = found.ok_or_else(|| BadVersionFile(path.clone()))?;
+        let found = found.ok_or_else(|| {
+            Wrong::from(format!(
+                "{}: expected a file, or a directory of at most 1,000 files and 256 MiB",
+                path.display()
+            ))
+        })?;
         let key = |inner: &str| path.join(inner).to_string_lossy().trim_end_matches('/').to_owned();
         files.extend(found.into_iter().map(|(inner, hash)| (key(&inner), hash)));
     }

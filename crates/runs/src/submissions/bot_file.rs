@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Component, Path};
 
 use referee_bots::sandbox::Sandbox;
-use referee_bots::{Command, InvalidCommand};
+use referee_bots::{Command, CommandError};
 use referee_files::{NotInFolder, ResolvedFolder, open_regular, read_limited};
 use referee_game::name::check_name;
 use serde::Deserialize;
@@ -71,7 +71,7 @@ pub enum BotFileError {
 pub enum CommandLineError {
     /// It is no command line.
     #[error(transparent)]
-    Invalid(#[from] InvalidCommand),
+    Invalid(#[from] CommandError),
     #[error("`{0}` needs a shell, and the command line is run without one: write `sh -c '...'`, or a script")]
     NeedsShell(String),
     /// This word of it names a file that is not in the archive.

@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use crate::config::{Milliseconds, Setting};
 use crate::submissions::SubmissionTerms;
-use referee_bots::sandbox::{BotLimits, InvalidSandbox, Layer, Mode, Sandbox, Size, Unavailable};
+use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Size, Unavailable};
+use referee_game::Wrong;
 use referee_league::{SubmissionQuota, SubmissionSpace};
 use referee_workers::archive::ArchiveLimits;
 
@@ -86,27 +87,29 @@ impl SubmissionsConfig {
     ///
     /// # Errors
     /// If a value is out of its range.
-    pub fn terms(&self, bots: u32) -> Result<SubmissionTerms, BadSubmissions> {
+    pub fn terms(&self, bots: u32) -> Result<SubmissionTerms, Wrong> {
         let time = |key: &'static str, time: &Setting<Milliseconds>| match time.0 {
-            0 => Err(BadSubmissions::Time { key, text: time.to_string() }),
+            0 => Err(Wrong::from(format!("[submissions] {key}: `{time}` is not from 1ms to 24h"))),
             _ => Ok(time.duration()),
         };
         let range = |key: &'static str, value: u32, most: u64| match (1..=most).contains(&value.into()) {
             true => Ok(value),
-            false => Err(BadSubmissions::Range { key, value, most }),
+            false => Err(Wrong::from(format!("[submissions] {key}: {value} is not from 1 to {most}"))),
         };
         let most = ArchiveLimits::BOT;
-        let archive = |keys: [&'static str; 2], size: Size, files: u32| {
-            if !(1..=most.bytes).contains(&size.bytes()) {
-                return Err(BadSubmissions::Size { key: keys[0], size, most_gib: most.bytes >> 30 });
+        let sized = |key: &'static str, size: Size, most: u64| match (1..=most).contains(&size.bytes()) {
+            true => Ok(size.bytes()),
+            false => {
+                let most = most >> 30;
+                Err(Wrong::from(format!("[submissions] {key}: {size} is not from 1 byte to {most} GiB")))
             }
+        };
+        let archive = |keys: [&'static str; 2], size: Size, files: u32| {
+            let bytes = sized(keys[0], size, most.bytes)?;
             let entries = range(keys[1], files, most.entries as u64)? as usize;
-            Ok(ArchiveLimits { bytes: size.bytes(), entries })
+            Ok::<_, Wrong>(ArchiveLimits { bytes, entries })
         };
-        let space = |key: &'static str, size: Size| match size.bytes() {
-            1..=MOST_SPACE => Ok(size.bytes()),
-            _ => Err(BadSubmissions::Size { key, size, most_gib: MOST_SPACE >> 30 }),
-        };
+        let space = |key: &'static str, size: Size| sized(key, size, MOST_SPACE);
         let build = BotLimits {
             memory: Some(self.build_memory),
             processes: Some(self.build_processes),
@@ -115,7 +118,7 @@ impl SubmissionsConfig {
             network: Some(false),
             read: Vec::new(),
         };
-        build.check()?;
+        build.check().map_err(|why| Wrong::at("[submissions] build", why))?;
         let waiting = range("waiting", self.waiting, 10_000)?;
         let per_day = range("per_day", self.per_day, 10_000)?;
         Ok(SubmissionTerms {
@@ -132,30 +135,6 @@ impl SubmissionsConfig {
             needs_approval: self.approve,
         })
     }
-}
-
-/// A value of the table that cannot be used.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadSubmissions {
-    #[error("[submissions] {key}: `{text}` is not from 1ms to 24h")]
-    Time { key: &'static str, text: String },
-    #[error("[submissions] {key}: {size} is not from 1 byte to {most_gib} GiB")]
-    Size {
-        key: &'static str,
-        size: Size,
-        /// The largest size, in GiB.
-        most_gib: u64,
-    },
-    #[error("[submissions] {key}: {value} is not from 1 to {most}")]
-    Range {
-        key: &'static str,
-        value: u32,
-        /// The largest value.
-        most: u64,
-    },
-    #[error("[submissions] build")]
-    Build(#[from] InvalidSandbox),
 }
 
 /// The sandbox of a program that was handed in: `strict` with all of its layers and without network, whatever the league

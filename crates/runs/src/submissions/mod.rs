@@ -31,8 +31,7 @@ pub use builder::BUILTIN;
 pub(crate) use check::check_as;
 pub use check::{CheckedLadder, LadderVerdict, Unfit, check, check_all};
 pub use config::{
-    BadSubmissions, BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
-    untested_layers,
+    BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere, untested_layers,
 };
 pub use log::SubmissionLog;
 pub use on_workers::BuildWorkers;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use referee_bots::{Command, CommandDefect, ScriptDefect, StartError};
+use referee_bots::{Command, CommandError, StartError};
 use referee_game::Chain;
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 use rustix::time::{ClockId, clock_gettime};
@@ -26,7 +26,7 @@ pub enum TrialError {
     #[error("the archive is not unpacked within {}, the limit", humantime::format_duration(*.0))]
     UnpackTime(Duration),
     #[error("bot.toml: build")]
-    Script(#[source] CommandDefect),
+    Script(#[source] CommandError),
     /// `bot.toml` is missing or invalid.
     #[error("bot.toml")]
     BotFile(#[from] BotFileError),
@@ -72,9 +72,7 @@ pub async fn open_archive(
     if let Some(build) = file.build()? {
         let build = Command { directory: Some(directory.to_owned()), ..build };
         // Only this defect is the same on each machine.
-        if let Err(error @ CommandDefect::Script { defect: ScriptDefect::WindowsLineEnding { .. }, .. }) =
-            build.check_script()
-        {
+        if let Err(error @ CommandError::WindowsLineEnding { .. }) = build.check_script() {
             return Err(TrialError::Script(error));
         }
     }

@@ -4,22 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use referee_bots::{Command, InvalidCommand};
+use referee_bots::Command;
 use referee_files::{Folder, Journal};
-use referee_game::{Misconfigured, counted};
+use referee_game::{Wrong, counted};
 use referee_stats::Entrant;
-use referee_stats::schedule::{Format, Participation, RulingError, Schedule};
+use referee_stats::schedule::{Format, Participation, Schedule};
 use referee_stats::standings::Withdrawn;
-use referee_store::{NotInForce, RequestedRuling, Results, RulingAct, TournamentChange};
+use referee_store::{RequestedRuling, Results, RulingAct, TournamentChange};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ClockError, ClockLimits, KnownGames, Setting};
+use crate::config::{ClockLimits, KnownGames, Setting};
+use crate::tournament::TournamentError;
 use crate::tournament::config::{EntrantConfig, ListenConfig, TournamentConfig};
 use crate::tournament::entrant_row::{fingerprints, row, sources};
 use crate::tournament::recover::LockedTournament;
 use crate::tournament::ruling::decide_ruling;
 use crate::tournament::stored::{StoredTournament, open_results};
-use crate::tournament::{ConfigError, TournamentError};
 
 /// A change, as requested from the process that plays the tournament. Paths are relative to the tournament's
 /// directory.
@@ -59,70 +59,6 @@ pub enum RequestedChange {
     },
 }
 
-/// Why a change is not possible. As text the settings have the names of their options.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ChangeError {
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    #[error(transparent)]
-    Schedule(#[from] Misconfigured),
-    #[error(transparent)]
-    Ruling(#[from] RulingError),
-    #[error("results")]
-    Contradiction(#[from] crate::tournament::Contradiction),
-    #[error("--listen: the tournament already listens at {0}")]
-    Listens(SocketAddr),
-    #[error("the bot connects by itself: add an address, e.g. --listen 127.0.0.1:4700")]
-    NoAddress,
-    #[error("--token-file: the tournament does not listen")]
-    TokensOfNothing,
-    #[error("no entrant can join any more: round {0}, the last one, is paired")]
-    TooLate(u32),
-    #[error(transparent)]
-    Command(#[from] InvalidCommand),
-    #[error("`{name}` {}: `{bot}`; --name adds another entrant", if *.has_left {
-        "has withdrawn and can `return`"
-    } else {
-        "is an entrant already"
-    })]
-    Taken { name: String, bot: String, has_left: bool },
-    #[error("unknown entrant `{name}`; entrants: {}", entrants.join(", "))]
-    NoEntrant { name: String, entrants: Vec<String> },
-    #[error("unknown bot `{name}`; bots: {}", bots.join(", "))]
-    NoBot { name: String, bots: Vec<String> },
-    #[error("--command: `{name}` is a team: name one of its bots, {}", bots.join(", "))]
-    Team { name: String, bots: Vec<String> },
-    #[error("--command: `{0}` has no command line of its own")]
-    NoCommand(String),
-    #[error("--clock")]
-    Clock(#[from] ClockError),
-    #[error("--absent: round {round} is paired already; the next one is {next}")]
-    Paired { round: u32, next: u32 },
-    #[error("`{0}` has withdrawn already")]
-    Withdrawn(String),
-    #[error("`{0}` has not withdrawn")]
-    NotWithdrawn(String),
-    #[error("`{name}` is disqualified: undo ruling {ruling}")]
-    Disqualified { name: String, ruling: u32 },
-    #[error("`{0}` has withdrawn: bring it back first, or disqualify it from matches")]
-    OutAlready(String),
-    #[error(
-        "--from-start: those whom it has beaten cannot return to a knockout or a race; it can be disqualified from now on"
-    )]
-    FromStartOfFinal,
-    #[error("`{name}` does not play {id}")]
-    NotOfMatch { name: String, id: String },
-    #[error("there is no match m{0} in the schedule")]
-    NoMatch(u32),
-    #[error(transparent)]
-    NotInForce(#[from] NotInForce),
-    #[error("ruling {id}: m{number} has been played again; rule on it instead")]
-    Replayed { id: u32, number: u32 },
-    #[error("ruling {0}: a later ruling has renamed it again")]
-    RenamedAgain(u32),
-}
-
 /// The effect of a change.
 #[derive(Debug)]
 pub struct Decided {
@@ -132,7 +68,7 @@ pub struct Decided {
 }
 
 /// A requested change, as it was taken up: what it does, or why it has become impossible.
-pub type Applied = Result<String, ChangeError>;
+pub type Applied = Result<String, Wrong>;
 
 /// Applies a requested change, unless it has become impossible.
 pub(super) fn apply(
@@ -191,7 +127,7 @@ impl RequestedChange {
     ///
     /// # Errors
     /// If it is not possible.
-    pub fn decide(&self, stored: &StoredTournament) -> Result<Decided, ChangeError> {
+    pub fn decide(&self, stored: &StoredTournament) -> Result<Decided, Wrong> {
         match self {
             RequestedChange::Add { entrant, listen, token_file } => {
                 decide_to_add(stored, entrant, *listen, token_file)
@@ -222,22 +158,22 @@ fn decide_to_add(
     entrant: &EntrantConfig,
     listen: Option<SocketAddr>,
     token_file: &Option<PathBuf>,
-) -> Result<Decided, ChangeError> {
+) -> Result<Decided, Wrong> {
     let (mut config, schedule) = (stored.config.clone(), &stored.schedule);
     check_new(stored, entrant)?;
     match (&mut config.listen, listen) {
         (Some(has), Some(address)) if has.address != address => {
-            return Err(ChangeError::Listens(has.address));
+            return Err(format!("--listen: the tournament already listens at {}", has.address).into());
         }
         (none @ None, Some(address)) => *none = Some(ListenConfig::new(address)),
         (None, None) if entrant.bots().iter().any(|bot| bot.tcp.is_some()) => {
-            return Err(ChangeError::NoAddress);
+            return Err("the bot connects by itself: add an address, e.g. --listen 127.0.0.1:4700".into());
         }
         _ => {}
     }
     match (&mut config.listen, token_file) {
         (Some(listen), Some(file)) => listen.token_file = Some(file.clone()),
-        (None, Some(_)) => return Err(ChangeError::TokensOfNothing),
+        (None, Some(_)) => return Err("--token-file: the tournament does not listen".into()),
         _ => {}
     }
     config.entrants.push(entrant.clone());
@@ -245,13 +181,13 @@ fn decide_to_add(
     if let Format::Swiss { rounds, .. } = schedule.plan().format
         && joins > rounds
     {
-        return Err(ChangeError::TooLate(rounds));
+        return Err(format!("no entrant can join any more: round {rounds}, the last one, is paired").into());
     }
     let mut entries = schedule.plan().entrants.clone();
     entries.push(Participation { joins, ..Participation::default() });
     let own = Entrant(stored.entrants.len() as u16);
     let plan = config.plan(stored.rules, Some(entries))?;
-    let prepared = config.prepare(stored.rules, stored.seed()?, &plan)?;
+    let prepared = config.prepare(stored.rules, stored.seed().map_err(|error| Wrong::of(&error))?, &plan)?;
     config.keep_names(&prepared.entrants);
     let bots = prepared.bots_of(own.index());
     let row = row(&config.entrants[own.index()], bots, joins);
@@ -268,7 +204,7 @@ fn decide_to_add(
 }
 
 /// Checks that the name of a new entrant is unique.
-fn check_new(stored: &StoredTournament, entrant: &EntrantConfig) -> Result<(), ChangeError> {
+fn check_new(stored: &StoredTournament, entrant: &EntrantConfig) -> Result<(), Wrong> {
     let label = match (&entrant.command, &entrant.tcp) {
         (Some(command), _) => {
             let command: Command = command.parse()?;
@@ -280,20 +216,21 @@ fn check_new(stored: &StoredTournament, entrant: &EntrantConfig) -> Result<(), C
     let name = entrant.name.as_ref().unwrap_or(&label);
     match stored.entrants.iter().find(|row| row.name == *name) {
         None => Ok(()),
-        Some(row) => Err(ChangeError::Taken {
-            name: name.clone(),
-            bot: row.source.clone(),
-            has_left: row.leaves.is_some(),
-        }),
+        Some(row) => Err(format!(
+            "`{name}` {}: `{bot}`; --name adds another entrant",
+            if row.leaves.is_some() { "has withdrawn and can `return`" } else { "is an entrant already" },
+            bot = row.source
+        )
+        .into()),
     }
 }
 
 /// Finds an entrant by name.
-pub(super) fn find(stored: &StoredTournament, name: &str) -> Result<usize, ChangeError> {
+pub(super) fn find(stored: &StoredTournament, name: &str) -> Result<usize, Wrong> {
     let found = stored.entrants.iter().position(|row| row.name == name);
-    found.ok_or_else(|| ChangeError::NoEntrant {
-        name: name.to_owned(),
-        entrants: stored.entrants.iter().map(|row| row.name.clone()).collect(),
+    found.ok_or_else(|| {
+        let all: Vec<&str> = stored.entrants.iter().map(|row| &*row.name).collect();
+        format!("unknown entrant `{name}`; entrants: {}", all.join(", ")).into()
     })
 }
 
@@ -301,23 +238,27 @@ pub(super) fn find(stored: &StoredTournament, name: &str) -> Result<usize, Chang
 fn find_bot<'a>(
     config: &'a mut TournamentConfig,
     name: &str,
-) -> Result<(usize, &'a mut EntrantConfig), ChangeError> {
-    let mut all = config.bot_names();
+) -> Result<(usize, &'a mut EntrantConfig), Wrong> {
+    let all = config.bot_names();
     let of_team =
         config.names().iter().position(|entrant| entrant == name).filter(|&index| all[index].len() > 1);
     if let Some(index) = of_team {
-        return Err(ChangeError::Team { name: name.to_owned(), bots: all.swap_remove(index) });
+        return Err(format!(
+            "--command: `{name}` is a team: name one of its bots, {}",
+            all[index].join(", ")
+        )
+        .into());
     }
     let mut bots = (config.entrants.iter_mut().enumerate())
         .flat_map(|(index, entrant)| entrant.bots_mut().iter_mut().map(move |bot| (index, bot)));
     let found = bots.find(|(_, bot)| bot.name.as_deref() == Some(name));
-    found.ok_or_else(|| ChangeError::NoBot { name: name.to_owned(), bots: all.concat() })
+    found.ok_or_else(|| Wrong::from(format!("unknown bot `{name}`; bots: {}", all.concat().join(", "))))
 }
 
-fn decide_to_withdraw(stored: &StoredTournament, name: &str) -> Result<Decided, ChangeError> {
+fn decide_to_withdraw(stored: &StoredTournament, name: &str) -> Result<Decided, Wrong> {
     let index = find(stored, name)?;
     if stored.entrants[index].leaves.is_some() {
-        return Err(ChangeError::Withdrawn(name.to_owned()));
+        return Err(format!("`{name}` has withdrawn already").into());
     }
     let leaves = stored.schedule.next_round();
     let schedule = stored.schedule.without(Entrant(index as u16))?;
@@ -331,10 +272,10 @@ fn decide_to_withdraw(stored: &StoredTournament, name: &str) -> Result<Decided, 
     Ok(Decided { changes, message: format!("{name} has withdrawn: {what}") })
 }
 
-fn decide_to_return(stored: &StoredTournament, name: &str) -> Result<Decided, ChangeError> {
+fn decide_to_return(stored: &StoredTournament, name: &str) -> Result<Decided, Wrong> {
     let index = find(stored, name)?;
     if stored.entrants[index].leaves.is_none() {
-        return Err(ChangeError::NotWithdrawn(name.to_owned()));
+        return Err(format!("`{name}` has not withdrawn").into());
     }
     let disqualified = stored.rulings.iter().find(|row| {
         row.act == RulingAct::Disqualify
@@ -343,18 +284,19 @@ fn decide_to_return(stored: &StoredTournament, name: &str) -> Result<Decided, Ch
             && row.name.as_deref() == Some(name)
     });
     if let Some(row) = disqualified {
-        return Err(ChangeError::Disqualified { name: name.to_owned(), ruling: row.id });
+        return Err(format!("`{name}` is disqualified: undo ruling {}", row.id).into());
     }
     rejoin(stored, index)
 }
 
 /// Brings an entrant back.
-pub(super) fn rejoin(stored: &StoredTournament, index: usize) -> Result<Decided, ChangeError> {
+pub(super) fn rejoin(stored: &StoredTournament, index: usize) -> Result<Decided, Wrong> {
     let name = &stored.entrants[index].name;
     let own = Entrant(index as u16);
     let schedule = stored.schedule.with_returned(own)?;
     let plan = schedule.plan();
-    let prepared = stored.config.prepare(stored.rules, stored.seed()?, plan)?;
+    let prepared =
+        stored.config.prepare(stored.rules, stored.seed().map_err(|error| Wrong::of(&error))?, plan)?;
     let bots = prepared.bots_of(index);
     let missed = plan.entrants[index].missed.iter().map(|missed| (missed.start, missed.end)).collect();
     let message = if plan.format.is_known() {
@@ -383,11 +325,11 @@ fn set_absent(
     config: &mut TournamentConfig,
     name: &str,
     rounds: &BTreeSet<u32>,
-) -> Result<String, ChangeError> {
+) -> Result<String, Wrong> {
     let index = find(stored, name)?;
     let next = stored.schedule.next_round();
     if let Some(&round) = rounds.first().filter(|&&round| round < next) {
-        return Err(ChangeError::Paired { round, next });
+        return Err(format!("--absent: round {round} is paired already; the next one is {next}").into());
     }
     let absent = &mut config.entrants[index].absent;
     absent.retain(|&round| round < next);
@@ -399,7 +341,7 @@ fn set_absent(
     })
 }
 
-fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> Result<Decided, ChangeError> {
+fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> Result<Decided, Wrong> {
     let mut config = stored.config.clone();
     let mut message = Vec::new();
     if let Some(jobs) = settings.jobs {
@@ -407,7 +349,7 @@ fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> R
         config.jobs = jobs;
     }
     if let Some(text) = settings.clock {
-        let clock: Setting<ClockLimits> = text.parse()?;
+        let clock: Setting<ClockLimits> = text.parse().map_err(|why: Wrong| Wrong::at("--clock", why))?;
         message.push(format!("clock of future matches: {clock}, before {}", config.clock));
         config.clock = clock;
     }
@@ -415,7 +357,7 @@ fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> R
     for (name, command) in settings.commands {
         let (index, bot) = find_bot(&mut config, name)?;
         let Some(before) = bot.command.replace(command.clone()) else {
-            return Err(ChangeError::NoCommand(name.clone()));
+            return Err(format!("--command: `{name}` has no command line of its own").into());
         };
         bot.directory = Some(settings.directory.to_owned());
         bot.files = None;
@@ -426,7 +368,7 @@ fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> R
         message.push(set_absent(stored, &mut config, name, rounds)?);
     }
     let plan = config.plan(stored.rules, Some(stored.schedule.plan().entrants.clone()))?;
-    let prepared = config.prepare(stored.rules, stored.seed()?, &plan)?;
+    let prepared = config.prepare(stored.rules, stored.seed().map_err(|error| Wrong::of(&error))?, &plan)?;
     let source = |index: usize| {
         let bots = prepared.bots_of(index);
         (index, sources(bots), fingerprints(bots))

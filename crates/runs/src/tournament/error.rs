@@ -5,14 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use referee_engine::runner::RunFailure;
-use referee_game::Misconfigured;
+use referee_game::{Misconfigured, Wrong};
 use referee_match::record::OtherRules;
 use referee_report::site::SiteError;
 use referee_workers::carrier::CarrierError;
 use referee_workers::packing::NotPacked;
 
-use crate::config::WithSuggestion;
-use crate::tournament::{ChangeError, ConfigError, NotOfTournament};
+use crate::tournament::{ConfigError, NotOfTournament};
 use crate::workers::WorkersError;
 
 /// Why a tournament cannot be opened, played or verified.
@@ -43,7 +42,7 @@ pub enum TournamentError {
     #[error(transparent)]
     Schedule(Misconfigured),
     #[error("results")]
-    Contradiction(#[from] Contradiction),
+    Contradiction(#[source] Wrong),
     #[error(
         "the tournament was started with rules version {began} of {game}, but this program has version {here}"
     )]
@@ -61,7 +60,7 @@ pub enum TournamentError {
     #[error("{} is not a record of this tournament ({why}): move it away", path.display())]
     Record { path: PathBuf, why: NotOfTournament },
     #[error(transparent)]
-    Change(#[from] ChangeError),
+    Change(#[from] Wrong),
     #[error("a requested change")]
     Requested(#[from] serde_json::Error),
     #[error(transparent)]
@@ -76,22 +75,6 @@ pub enum TournamentError {
     Carrier(#[from] CarrierError),
     #[error(transparent)]
     Ended(#[from] RunFailure),
-}
-
-/// What a database says that does not fit together.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Contradiction {
-    #[error("config")]
-    Config(#[source] WithSuggestion),
-    #[error("the seed cannot be read")]
-    Seed,
-    #[error("the game is {stored}, but {configured} in the configuration")]
-    Game { stored: String, configured: &'static str },
-    #[error("the entrants are {}, but {} in the configuration", stored.join(", "), configured.join(", "))]
-    Entrants { stored: Vec<String>, configured: Vec<String> },
-    #[error("the seats are not those of the configuration")]
-    Seats,
 }
 
 impl TournamentError {

@@ -24,12 +24,11 @@ mod stored;
 mod verify;
 
 pub use audit::NotOfTournament;
-pub use change::{Applied, ChangeError, Decided, MadeChange, RequestedChange, change};
+pub use change::{Applied, Decided, MadeChange, RequestedChange, change};
 pub use config::{
-    ConfigError, EntrantConfig, EntrantError, ListenConfig, PreparedTournament, TournamentConfig,
-    relative_path,
+    ConfigError, EntrantConfig, ListenConfig, PreparedTournament, TournamentConfig, relative_path,
 };
-pub use error::{Contradiction, TournamentError};
+pub use error::TournamentError;
 pub use grading::{GRADED_BOT, GradingPlace, find_grading};
 pub use kept_site::KeptSite;
 pub use play::{TournamentEnd, TournamentEvent};

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use referee_game::counted;
+use referee_game::{Wrong, counted};
 use referee_stats::schedule::{MatchId, MatchRuling, Participation, Ruling, Schedule};
 use referee_stats::{Deals, Entrant, Lineup};
 use referee_store::{
@@ -10,14 +10,13 @@ use referee_store::{
     TournamentChange, UndoneRuling, now, only_opponent,
 };
 
-use crate::tournament::ChangeError;
 use crate::tournament::change::{Decided, find, rejoin};
 use crate::tournament::stored::{StoredTournament, on_matches};
 
 pub(super) fn decide_ruling(
     stored: &StoredTournament,
     requested: &RequestedRuling,
-) -> Result<Decided, ChangeError> {
+) -> Result<Decided, Wrong> {
     let schedule = &stored.schedule;
     // Before what it decides is known.
     let made = |act| RulingRow { since: schedule.next_round(), ..requested.made(act, now()) };
@@ -31,7 +30,7 @@ pub(super) fn decide_ruling(
             if let Some(winner) = winner {
                 let entrant = Entrant(find(stored, winner)? as u16);
                 if !lineup(stored, number)?.has(entrant) {
-                    return Err(ChangeError::NotOfMatch { name: winner.clone(), id: id.clone() });
+                    return Err(format!("`{winner}` does not play {id}").into());
                 }
             }
             let matches = vec![ruled(stored, number, winner.clone())?];
@@ -66,29 +65,29 @@ pub(super) fn decide_ruling(
 }
 
 /// Parses the id of a match, with or without an attempt.
-fn parse(id: &str) -> Result<u32, ChangeError> {
+fn parse(id: &str) -> Result<u32, Wrong> {
     Ok(id.parse::<MatchId>()?.number)
 }
 
-fn lineup(stored: &StoredTournament, number: u32) -> Result<Lineup, ChangeError> {
+fn lineup(stored: &StoredTournament, number: u32) -> Result<Lineup, Wrong> {
     let lineup = stored.schedule.lineup(number);
-    lineup.ok_or(ChangeError::NoMatch(number))
+    lineup.ok_or_else(|| format!("there is no match m{number} in the schedule").into())
 }
 
 /// A match with its attempts so far.
-fn ruled(stored: &StoredTournament, number: u32, winner: Option<String>) -> Result<RuledMatch, ChangeError> {
+fn ruled(stored: &StoredTournament, number: u32, winner: Option<String>) -> Result<RuledMatch, Wrong> {
     lineup(stored, number)?;
     let attempt = stored.attempts.get(&number).copied().unwrap_or(0);
     Ok(RuledMatch { number, attempt, winner, kind: MatchKind::Pairing })
 }
 
 /// Checks a ruling on matches.
-fn check(stored: &StoredTournament, row: &RulingRow) -> Result<Schedule, ChangeError> {
+fn check(stored: &StoredTournament, row: &RulingRow) -> Result<Schedule, Wrong> {
     let rulings: Vec<Ruling> = on_matches(row, &stored.entrants).collect();
     Ok(stored.schedule.with_rulings(&rulings)?)
 }
 
-fn decide_on_matches(stored: &StoredTournament, row: RulingRow) -> Result<Decided, ChangeError> {
+fn decide_on_matches(stored: &StoredTournament, row: RulingRow) -> Result<Decided, Wrong> {
     check(stored, &row)?;
     let message = row.words();
     let changes = TournamentChange { ruling: Some(row), ..TournamentChange::default() };
@@ -96,7 +95,7 @@ fn decide_on_matches(stored: &StoredTournament, row: RulingRow) -> Result<Decide
 }
 
 /// A mirrored set is replayed as a whole, on a new deal: the dice of the old one are public.
-fn decide_to_replay(stored: &StoredTournament, number: u32, row: RulingRow) -> Result<Decided, ChangeError> {
+fn decide_to_replay(stored: &StoredTournament, number: u32, row: RulingRow) -> Result<Decided, Wrong> {
     lineup(stored, number)?;
     let (plan, legs) = (stored.schedule.plan(), stored.schedule.legs());
     let numbers = match plan.deals {
@@ -115,14 +114,14 @@ fn decide_to_disqualify(
     index: usize,
     from: &DisqualifiedFrom,
     mut row: RulingRow,
-) -> Result<Decided, ChangeError> {
+) -> Result<Decided, Wrong> {
     let (schedule, own) = (&stored.schedule, Entrant(index as u16));
     let name = stored.entrants[index].name.clone();
     // The points go to the opponent, if there is one.
-    let lost = |number: u32| -> Result<RuledMatch, ChangeError> {
+    let lost = |number: u32| -> Result<RuledMatch, Wrong> {
         let lineup = lineup(stored, number)?;
         if !lineup.has(own) {
-            return Err(ChangeError::NotOfMatch { name: name.clone(), id: format!("m{number}") });
+            return Err(format!("`{name}` does not play m{number}").into());
         }
         let winner = only_opponent(lineup.seats().iter().copied(), &own);
         let winner = winner.map(|winner| stored.entrants[winner.index()].name.clone());
@@ -133,12 +132,18 @@ fn decide_to_disqualify(
         return decide_on_matches(stored, row);
     }
     if stored.entrants[index].leaves.is_some() {
-        return Err(ChangeError::OutAlready(name));
+        return Err(
+            format!("`{name}` has withdrawn: bring it back first, or disqualify it from matches").into()
+        );
     }
     let (leaves, format) = (schedule.next_round(), schedule.plan().format);
     row.is_from_start = matches!(from, DisqualifiedFrom::Start);
     if row.is_from_start && format.is_final() {
-        return Err(ChangeError::FromStartOfFinal);
+        return Err(
+            "--from-start: those whom it has beaten cannot return to a knockout or a race; it can be \
+             disqualified from now on"
+                .into(),
+        );
     }
     if row.is_from_start && !format.is_known() {
         // Its opponents win: without these matches they would have played fewer than others.
@@ -162,11 +167,7 @@ fn decide_to_disqualify(
     Ok(Decided { changes, message: format!("{name} is disqualified: {what}") })
 }
 
-fn decide_to_undo(
-    stored: &StoredTournament,
-    id: u32,
-    requested: &RequestedRuling,
-) -> Result<Decided, ChangeError> {
+fn decide_to_undo(stored: &StoredTournament, id: u32, requested: &RequestedRuling) -> Result<Decided, Wrong> {
     let row = RulingRow::find(&stored.rulings, id, "tournament")?;
     let schedule = &stored.schedule;
     let undone = UndoneRuling::made(now(), id, schedule.next_round(), &requested.user, &requested.reason);
@@ -178,7 +179,11 @@ fn decide_to_undo(
                 stored.attempts.get(&ruled.number).is_some_and(|&attempts| attempts > ruled.attempt)
             });
             if let Some(ruled) = again {
-                return Err(ChangeError::Replayed { id, number: ruled.number });
+                return Err(format!(
+                    "ruling {id}: m{} has been played again; rule on it instead",
+                    ruled.number
+                )
+                .into());
             }
         }
         RulingAct::Rename => {
@@ -186,7 +191,7 @@ fn decide_to_undo(
             let mut config = stored.config.clone();
             let [before, after] = row.display.clone().unwrap_or_default();
             if config.entrants[index].display_name != after {
-                return Err(ChangeError::RenamedAgain(id));
+                return Err(format!("ruling {id}: a later ruling has renamed it again").into());
             }
             config.entrants[index].display_name.clone_from(&before);
             changes.renamed = Some((index, before));

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use referee_game::Chain;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::hex;
+use referee_game::{Chain, Wrong};
 use referee_match::record::{OtherRules, check_program};
 use referee_report::tournament::Settings;
 use referee_stats::schedule::{MatchId, Participation, Ruling, Schedule, ScheduleError};
@@ -15,7 +15,6 @@ use referee_store::{About, EntrantRow, Results, RulingRow};
 
 use crate::config::KnownGames;
 use crate::tournament::config::TournamentConfig;
-use crate::tournament::error::Contradiction;
 use crate::tournament::ruling::{disqualified, of_match};
 use crate::tournament::{ConfigError, TournamentError};
 
@@ -88,8 +87,9 @@ impl StoredTournament {
     ///
     /// # Errors
     /// If the database has none.
-    pub fn seed(&self) -> Result<Seed, Contradiction> {
-        hex::decode32(&self.about.seed).map(Seed).ok_or(Contradiction::Seed)
+    pub fn seed(&self) -> Result<Seed, TournamentError> {
+        let seed = hex::decode32(&self.about.seed).map(Seed);
+        seed.ok_or_else(|| TournamentError::Contradiction("the seed cannot be read".into()))
     }
 
     /// Reads the tournament in a directory from its database. Relative paths are resolved against the directory.
@@ -127,7 +127,8 @@ impl StoredTournament {
     ) -> Result<(StoredTournament, Vec<ScheduleError>), TournamentError> {
         let about = results.about()?;
         let entrants = results.entrants()?;
-        let config = TournamentConfig::parse(&about.config).map_err(Contradiction::Config)?;
+        let config = TournamentConfig::parse(&about.config)
+            .map_err(|why| TournamentError::Contradiction(Wrong::at("config", why)))?;
         let base = directory.canonicalize();
         let base = base.map_err(|why| TournamentError::at(directory, why))?;
         let config = config.with_base(&base);
@@ -135,12 +136,15 @@ impl StoredTournament {
         let rules = find_game(directory, &about, &config, &mut games)?;
         let configured = rules.meta().id;
         if configured != about.game {
-            return Err(Contradiction::Game { stored: about.game, configured }.into());
+            let what = format!("the game is {}, but {configured} in the configuration", about.game);
+            return Err(TournamentError::Contradiction(what.into()));
         }
         let stored: Vec<String> = entrants.iter().map(|entrant| entrant.name.clone()).collect();
         let configured = config.names();
         if stored != configured {
-            return Err(Contradiction::Entrants { stored, configured }.into());
+            let [stored, configured] = [stored, configured].map(|names| names.join(", "));
+            let what = format!("the entrants are {stored}, but {configured} in the configuration");
+            return Err(TournamentError::Contradiction(what.into()));
         }
         let rulings = results.rulings()?;
         let entry = |row: &EntrantRow| {
@@ -156,10 +160,12 @@ impl StoredTournament {
         let mut plan = config.plan(rules, Some(entries))?;
         plan.rulings = rulings.iter().flat_map(|row| on_matches(row, &entrants)).collect();
         if plan.seating != about.seating {
-            return Err(Contradiction::Seats.into());
+            let what = "the seats are not those of the configuration";
+            return Err(TournamentError::Contradiction(what.into()));
         }
         let voids = results.void_matches(about.seating)?;
-        let (schedule, refused) = Schedule::resume(plan, played, voids).map_err(ConfigError::Format)?;
+        let (schedule, refused) = Schedule::resume(plan, played, voids)
+            .map_err(|why| ConfigError::Wrong(Wrong::at("format", why)))?;
         let stored = StoredTournament {
             about,
             rules,

@@ -79,7 +79,7 @@ pub fn verify(
     db.for_each_row(|row| {
         match row {
             Ok(row) => rows.push(row),
-            Err(BadRow { id, defect }) => differences.push((id, Chain(&defect).to_string())),
+            Err(BadRow { id, defect }) => differences.push((id, Chain(&*defect).to_string())),
         }
         Ok(())
     })

@@ -7,7 +7,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Milliseconds, PemFiles, Setting, TimeError, Unpaired, pem_files};
+use crate::config::{Milliseconds, PemFiles, Setting, pem_files};
+use referee_game::Wrong;
 
 /// The least `timeout`, in milliseconds: workers report progress every 10 s.
 const LEAST_TIMEOUT: u64 = 15_000;
@@ -53,31 +54,7 @@ pub struct WorkersConfig {
     pub timeout: Option<Setting<WorkersTimeout>>,
 }
 
-/// Settings that are wrong, or do not go together.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum WorkersConfigError {
-    #[error("either `listen` or `nats`, not both")]
-    TwoCarriers,
-    #[error("it needs `listen` (an address) or `nats` (a URL)")]
-    NoCarrier,
-    #[error("a certificate and its key belong together")]
-    Unpaired,
-    #[error("expected nats://HOST[:PORT] or tls://HOST[:PORT]")]
-    Url,
-    #[error("expected 1 to 32 letters, digits, `-` and `_`")]
-    Queue,
-    #[error(transparent)]
-    Time(#[from] TimeError),
-    #[error("`{0}` is less than 15s: workers report progress every 10 s")]
-    ShortTime(String),
-}
-
-impl From<Unpaired> for WorkersConfigError {
-    fn from(_: Unpaired) -> Self {
-        WorkersConfigError::Unpaired
-    }
-}
+const UNPAIRED: &str = "a certificate and its key belong together";
 
 impl WorkersConfig {
     /// Whether workers play.
@@ -95,11 +72,11 @@ impl WorkersConfig {
     ///
     /// # Errors
     /// If the settings do not go together.
-    pub fn resolved(&self, resolve: impl Fn(&Path) -> PathBuf) -> Result<WorkersConfig, WorkersConfigError> {
+    pub fn resolved(&self, resolve: impl Fn(&Path) -> PathBuf) -> Result<WorkersConfig, Wrong> {
         match (&self.listen, &self.nats) {
             (Some(_), None) | (None, Some(_)) => {}
-            (Some(_), Some(_)) => return Err(WorkersConfigError::TwoCarriers),
-            (None, None) => return Err(WorkersConfigError::NoCarrier),
+            (Some(_), Some(_)) => return Err("either `listen` or `nats`, not both".into()),
+            (None, None) => return Err("it needs `listen` (an address) or `nats` (a URL)".into()),
         }
         self.certificate()?;
         self.identity()?;
@@ -115,16 +92,16 @@ impl WorkersConfig {
     }
 
     /// The certificate of the listener, if it is given.
-    pub(super) fn certificate(&self) -> Result<Option<PemFiles>, Unpaired> {
-        pem_files(self.tls_cert.clone(), self.tls_key.clone())
+    pub(super) fn certificate(&self) -> Result<Option<PemFiles>, Wrong> {
+        pem_files("", self.tls_cert.clone(), self.tls_key.clone()).map_err(|_| UNPAIRED.into())
     }
 
     /// The certificate of the coordinator and its key, if they are given.
-    pub(super) fn identity(&self) -> Result<Option<(PathBuf, PathBuf)>, WorkersConfigError> {
+    pub(super) fn identity(&self) -> Result<Option<(PathBuf, PathBuf)>, Wrong> {
         match (&self.cert, &self.key) {
             (Some(cert), Some(key)) => Ok(Some((cert.clone(), key.clone()))),
             (None, None) => Ok(None),
-            _ => Err(WorkersConfigError::Unpaired),
+            _ => Err(UNPAIRED.into()),
         }
     }
 }
@@ -147,18 +124,22 @@ impl NatsUrl {
 }
 
 impl FromStr for NatsUrl {
-    type Err = WorkersConfigError;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<NatsUrl, WorkersConfigError> {
+    fn from_str(text: &str) -> Result<NatsUrl, Wrong> {
         NatsUrl::try_from(text.to_owned())
     }
 }
 
 impl TryFrom<String> for NatsUrl {
-    type Error = WorkersConfigError;
+    type Error = Wrong;
 
-    fn try_from(text: String) -> Result<NatsUrl, WorkersConfigError> {
-        if NatsUrl::matches(&text) { Ok(NatsUrl(text)) } else { Err(WorkersConfigError::Url) }
+    fn try_from(text: String) -> Result<NatsUrl, Wrong> {
+        if NatsUrl::matches(&text) {
+            Ok(NatsUrl(text))
+        } else {
+            Err("expected nats://HOST[:PORT] or tls://HOST[:PORT]".into())
+        }
     }
 }
 
@@ -193,20 +174,24 @@ impl Default for QueueName {
 }
 
 impl FromStr for QueueName {
-    type Err = WorkersConfigError;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<QueueName, WorkersConfigError> {
+    fn from_str(text: &str) -> Result<QueueName, Wrong> {
         QueueName::try_from(text.to_owned())
     }
 }
 
 impl TryFrom<String> for QueueName {
-    type Error = WorkersConfigError;
+    type Error = Wrong;
 
-    fn try_from(text: String) -> Result<QueueName, WorkersConfigError> {
+    fn try_from(text: String) -> Result<QueueName, Wrong> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         let is_valid = (1..=32).contains(&text.len()) && text.chars().all(is_plain);
-        if is_valid { Ok(QueueName(text)) } else { Err(WorkersConfigError::Queue) }
+        if is_valid {
+            Ok(QueueName(text))
+        } else {
+            Err("expected 1 to 32 letters, digits, `-` and `_`".into())
+        }
     }
 }
 
@@ -221,12 +206,12 @@ impl From<QueueName> for String {
 pub struct WorkersTimeout(pub Milliseconds);
 
 impl FromStr for WorkersTimeout {
-    type Err = WorkersConfigError;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<WorkersTimeout, WorkersConfigError> {
+    fn from_str(text: &str) -> Result<WorkersTimeout, Wrong> {
         match text.parse()? {
             timeout @ Milliseconds(LEAST_TIMEOUT..) => Ok(WorkersTimeout(timeout)),
-            _ => Err(WorkersConfigError::ShortTime(text.to_owned())),
+            _ => Err(format!("`{text}` is less than 15s: workers report progress every 10 s").into()),
         }
     }
 }

@@ -5,5 +5,5 @@ mod config;
 mod nats;
 mod open;
 
-pub use config::{NatsUrl, QueueName, WorkersConfig, WorkersConfigError, WorkersTimeout};
+pub use config::{NatsUrl, QueueName, WorkersConfig, WorkersTimeout};
 pub use open::{OpenedWorkers, SetSource, WorkersError, leases};

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use referee_game::Wrong;
 use referee_store::Leases;
 use referee_workers::Coordinator;
 use referee_workers::nats::{Broker, CarrierTimes, NatsCoordinator, NatsTrials, SigningKey};
 use referee_workers::packing::ARCHIVES;
 
+use crate::workers::open::of_section;
 use crate::workers::{NatsUrl, OpenedWorkers, SetSource, WorkersConfig, WorkersError};
 
 /// The file with the key of a coordinator in the directory of a run.
@@ -26,7 +28,12 @@ impl WorkersConfig {
         let (file, trust) = self.keys(directory);
         let key = || {
             let kept = SigningKey::kept(&file, &trust);
-            kept.map_err(|why| WorkersError::Key { path: file.clone(), why })
+            kept.map_err(|why| {
+                WorkersError::Wrong(Wrong::at(
+                    format!("the key that signs what workers get, {}", file.display()),
+                    why,
+                ))
+            })
         };
         let archives = directory.join(ARCHIVES);
         let queue = self.queue.clone().unwrap_or_default().as_str().to_owned();
@@ -35,7 +42,7 @@ impl WorkersConfig {
             queue: queue.clone(),
             credentials: self.credentials.clone(),
             ca: self.ca.clone(),
-            identity: self.identity()?,
+            identity: self.identity().map_err(of_section)?,
         };
         let times = CarrierTimes::default();
         let (desk, trials) = if has_trials {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use referee_files::{Folder, StorageWait, read_secret};
-use referee_game::hex;
+use referee_game::{Wrong, hex};
 use referee_store::{Leases, StoreError};
 use referee_transport::{BadCertificate, Certificate};
 use referee_workers::Coordinator;
@@ -18,8 +18,8 @@ use referee_workers::trial::TrialDesk;
 use sha2::{Digest, Sha256};
 
 use crate::Placement;
-use crate::config::{PemFiles, TokenFileError, read_tokens};
-use crate::workers::{NatsUrl, WorkersConfig, WorkersConfigError};
+use crate::config::{PemFiles, read_tokens};
+use crate::workers::{NatsUrl, WorkersConfig};
 
 /// The file in the directory of a run with which workers are admitted: a token, and the certificate of the coordinator.
 const TOKEN_FILE: &str = "workers.token";
@@ -57,28 +57,25 @@ pub enum SetSource {
     },
 }
 
+#[cfg(not(feature = "nats"))]
+pub const WITHOUT_NATS: &str = "this program was built without NATS: `cargo install --features nats`";
+
+pub(super) fn of_section(why: Wrong) -> WorkersError {
+    Wrong::at("[workers]", why).into()
+}
+
 /// Why workers cannot play a run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkersError {
-    #[error("[workers]")]
-    Config(#[from] WorkersConfigError),
-    #[error("the certificate for workers")]
-    Certificate(#[source] BadCertificate),
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
     #[error("{}", directory.display())]
     NoCertificate {
         directory: PathBuf,
         #[source]
         why: BadCertificate,
     },
-    #[error("the tokens of workers, {}", path.display())]
-    Tokens {
-        path: PathBuf,
-        #[source]
-        why: TokenFileError,
-    },
-    #[error("the tokens of workers, {}: it has no line NAME=TOKEN", .0.display())]
-    NoTokens(PathBuf),
     #[error("workers cannot connect to {address}")]
     Bind {
         address: SocketAddr,
@@ -91,20 +88,10 @@ pub enum WorkersError {
         #[source]
         why: StoreError,
     },
-    /// The key that signs what workers get cannot be used.
-    #[cfg(feature = "nats")]
-    #[error("the key that signs what workers get, {}", path.display())]
-    Key {
-        path: PathBuf,
-        #[source]
-        why: referee_workers::nats::KeyError,
-    },
     #[error(transparent)]
     Leases(#[from] StoreError),
     #[error(transparent)]
     Start(#[from] io::Error),
-    #[error("this program was built without NATS: `cargo install --features nats`")]
-    WithoutNats,
 }
 
 /// The leases of the run in this directory. Without workers there are only those of an earlier process.
@@ -186,7 +173,7 @@ impl WorkersConfig {
         _: Duration,
         _: bool,
     ) -> Result<OpenedWorkers, WorkersError> {
-        Err(WorkersError::WithoutNats)
+        Err(WorkersError::Wrong(WITHOUT_NATS.into()))
     }
 
     /// Starts coordinators to which workers connect.
@@ -201,10 +188,9 @@ impl WorkersConfig {
             |why: io::Error| WorkersError::Directory { directory: directory.to_owned(), why: why.into() };
         let folder = Folder::open(directory).map_err(wrong)?;
         let (own, key) = (directory.join(TOKEN_FILE), directory.join(KEY_FILE));
-        let certificate = match self.certificate().map_err(WorkersConfigError::from)? {
-            Some(PemFiles { chain, key }) => {
-                Certificate::read(&chain, &key).map_err(WorkersError::Certificate)?
-            }
+        let certificate = match self.certificate().map_err(of_section)? {
+            Some(PemFiles { chain, key }) => Certificate::read(&chain, &key)
+                .map_err(|why| WorkersError::Wrong(Wrong::at("the certificate for workers", why)))?,
             None => Certificate::kept(address.ip(), &own, &key)
                 .map_err(|why| WorkersError::NoCertificate { directory: directory.to_owned(), why })?,
         };
@@ -219,10 +205,13 @@ impl WorkersConfig {
             folder.replace(TOKEN_FILE, text.as_bytes()).map_err(wrong)?;
         }
         let token_file = self.token_file.clone().unwrap_or(own);
-        let tokens =
-            read_tokens(&token_file).map_err(|why| WorkersError::Tokens { path: token_file.clone(), why })?;
+        let tokens = read_tokens(&token_file).map_err(|why| {
+            WorkersError::Wrong(Wrong::at(format!("the tokens of workers, {}", token_file.display()), why))
+        })?;
         if tokens.is_empty() {
-            return Err(WorkersError::NoTokens(token_file));
+            return Err(WorkersError::Wrong(
+                format!("the tokens of workers, {}: it has no line NAME=TOKEN", token_file.display()).into(),
+            ));
         }
         let tokens = tokens.into_iter().map(|(name, token)| (name, Sha256::digest(token).into()));
         let tokens: BTreeMap<_, _> = tokens.collect();

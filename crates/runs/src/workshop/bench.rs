@@ -160,7 +160,7 @@ impl Bench {
 
     pub(super) fn prepare(&self, config: &TournamentConfig) -> Result<PreparedTournament, WorkshopError> {
         let plan = config.plan(self.rules, None)?;
-        Ok(config.prepare(self.rules, random_seed()?, &plan)?)
+        Ok(config.prepare(self.rules, random_seed().map_err(WorkshopError::Seed)?, &plan)?)
     }
 
     /// The number of mirrored sets of so many matches, if the budget has them.
@@ -216,7 +216,7 @@ impl Bench {
         let entrants = vec![self.config.entrant(&self.name, &version)?, other];
         let config = self.config.tournament("practice", self.rules, entrants, Some(sets))?;
         let folder = self.next_folder()?;
-        let seed = random_seed().map_err(BenchError::machine)?;
+        let seed = random_seed().map_err(|why| BenchError::machine(WorkshopError::Seed(why)))?;
         let tournament = Tournament::create(&folder, config, seed, &self.games, false);
         let tournament = tournament.map_err(BenchError::machine)?;
         let end =

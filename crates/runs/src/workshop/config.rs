@@ -13,7 +13,7 @@ use referee_game::{Chain, Misconfigured};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::config::{KnownGames, Milliseconds, SandboxConfig, Setting, WithSuggestion, default_sandbox};
+use crate::config::{KnownGames, Milliseconds, SandboxConfig, Setting, default_sandbox, with_suggestion};
 use crate::submissions::{BOT_FILE, SubmissionTerms, SubmissionsConfig, untested_layers};
 use crate::tournament::{TournamentConfig, relative_path};
 use crate::workshop::bench::BASE;
@@ -91,7 +91,7 @@ impl WorkshopConfig {
     /// # Errors
     /// If it is not valid.
     pub fn parse(text: &str, folder: &Path) -> Result<WorkshopConfig, WorkshopError> {
-        let config: WorkshopConfig = toml::from_str(text).map_err(|error| WithSuggestion::of(&error))?;
+        let config: WorkshopConfig = toml::from_str(text).map_err(|error| with_suggestion(&error))?;
         let config = WorkshopConfig { folder: folder.to_owned(), ..config };
         config.check()?;
         Ok(config)
@@ -228,7 +228,7 @@ impl WorkshopConfig {
     fn bot_sandbox_config(&self) -> Result<Option<SandboxConfig>, WorkshopError> {
         let table = self.tournament.get("sandbox").cloned();
         let config = table.map(Value::try_into::<SandboxConfig>).transpose();
-        config.map_err(|error| WithSuggestion::of(&error).into())
+        Ok(config.map_err(|error| with_suggestion(&error))?)
     }
 
     /// The sandbox of bots that are checked.

@@ -4,9 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use referee_bots::StartError;
+use referee_game::Wrong;
 use referee_store::StoreError;
 
-use crate::config::{GameError, SandboxError, SeedError, WithSuggestion};
+use crate::config::SandboxError;
 use crate::regression::RegressionError;
 use crate::submissions::{PackError, TrialError};
 use crate::tournament::{ConfigError, TournamentError};
@@ -18,13 +19,11 @@ pub enum WorkshopError {
     #[error("{0}")]
     File(String),
     #[error(transparent)]
-    Syntax(#[from] WithSuggestion),
-    #[error(transparent)]
-    Game(#[from] GameError),
+    Wrong(#[from] Wrong),
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
     #[error(transparent)]
-    Seed(#[from] SeedError),
+    Seed(Wrong),
     #[error("{}", path.display())]
     Path {
         path: PathBuf,

@@ -412,7 +412,7 @@ impl Workshop {
                 let config = self.tournament(round, versions)?;
                 let seed = match config.seed()? {
                     Some(seed) => seed,
-                    None => random_seed()?,
+                    None => random_seed().map_err(WorkshopError::Seed)?,
                 };
                 Tournament::create(&folder, config, seed, &self.games, true)?
             }

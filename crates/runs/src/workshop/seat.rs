@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use referee_engine::client::{SeatClient, SeatError};
+use referee_engine::client::SeatClient;
 use referee_engine::runner::MatchRunner;
 use referee_engine::sources::{BotSpec, Source};
 use referee_files::{Folder, Records};
-use referee_game::Chain;
+use referee_game::{Chain, Wrong};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -208,7 +208,7 @@ impl Bench {
 
     /// Calls a tool of the seat that was taken last.
     pub(super) fn of_seat(&self, call: ToolCall, stop: &Stop) -> Result<Value, ToolError> {
-        let taken = self.seat.as_ref().ok_or(SeatError::NoMatch)?;
+        let taken = self.seat.as_ref().ok_or(Wrong::new("no match is running"))?;
         let called = super::block_on(async {
             tokio::select! {
                 result = call_seat(&taken.client, call) => result,

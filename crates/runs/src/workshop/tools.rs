@@ -4,13 +4,13 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use referee_engine::client::SeatError;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::workshop::seat::SEAT_TOOLS;
 use crate::workshop::{Bench, BenchError, Practice, Stop};
+use referee_game::Wrong;
 
 /// The matches of `play` by default.
 const MATCHES: u32 = 10;
@@ -143,7 +143,7 @@ pub enum ToolError {
     #[error("`timeout_s` is {seconds}; {usage}")]
     TooLong { seconds: u64, usage: &'static str },
     #[error(transparent)]
-    Seat(#[from] SeatError),
+    Seat(#[from] Wrong),
     #[error(transparent)]
     Bench(#[from] BenchError),
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{MatchId, Schedule, ScheduleError};
 use crate::standings::{Award, Unplayed};
 use crate::{Deals, Entrant, Lineup};
-use referee_game::Misconfigured;
+use referee_game::{Misconfigured, Wrong};
 
 /// What is decided on a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,12 @@ pub enum RulingError {
     Needless(u32),
     #[error("the schedule is inconsistent with this ruling")]
     Inconsistent,
+}
+
+impl From<RulingError> for Wrong {
+    fn from(error: RulingError) -> Wrong {
+        Wrong::of(&error)
+    }
 }
 
 impl From<Misconfigured> for RulingError {

@@ -9,7 +9,7 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 
 use super::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 use referee_files::Folder;
-use referee_game::Chain;
+use referee_game::{Chain, Wrong};
 
 /// The directory of unpacked bots and incoming archives. Each belongs to one process, which holds a lock of it.
 const WORK: &str = "work";
@@ -22,11 +22,6 @@ const ENDING: &str = ".tar";
 fn file_name(id: &ArchiveId) -> String {
     format!("{id}{ENDING}")
 }
-
-/// The user has no home directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no home directory for the archives of bots: name a directory with --cache")]
-pub struct NoHome;
 
 /// A directory of archives of limited size, which several workers can share.
 ///
@@ -60,10 +55,11 @@ impl Cache {
     ///
     /// # Errors
     /// If there is no home directory.
-    pub fn usual_folder() -> Result<PathBuf, NoHome> {
+    pub fn usual_folder() -> Result<PathBuf, Wrong> {
         let caches = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let caches = caches.or_else(|| Some(std::env::home_dir()?.join(".cache")));
-        Ok(caches.ok_or(NoHome)?.join("referee/bots"))
+        let none = "there is no home directory for the archives of bots: name a directory with --cache";
+        Ok(caches.ok_or(none)?.join("referee/bots"))
     }
 
     /// Removes what no process holds a lock of.

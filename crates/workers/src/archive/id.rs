@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use referee_game::hex;
+use referee_game::{Wrong, hex};
 
 /// The SHA-256 of an archive, written as 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,21 +31,18 @@ impl fmt::Debug for ArchiveId {
     }
 }
 
-/// A text is not the name of an archive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an archive is named by 64 lower-case hex digits")]
-pub struct NotArchiveId;
-
 impl FromStr for ArchiveId {
-    type Err = NotArchiveId;
-    fn from_str(text: &str) -> Result<ArchiveId, NotArchiveId> {
-        hex::decode32(text).map(ArchiveId).ok_or(NotArchiveId)
+    type Err = Wrong;
+    fn from_str(text: &str) -> Result<ArchiveId, Wrong> {
+        hex::decode32(text)
+            .map(ArchiveId)
+            .ok_or(Wrong::new("an archive is named by 64 lower-case hex digits"))
     }
 }
 
 impl TryFrom<String> for ArchiveId {
-    type Error = NotArchiveId;
-    fn try_from(text: String) -> Result<ArchiveId, NotArchiveId> {
+    type Error = Wrong;
+    fn try_from(text: String) -> Result<ArchiveId, Wrong> {
         text.parse()
     }
 }

@@ -16,10 +16,10 @@ mod tests;
 mod tree;
 mod unpack;
 
-pub use cache::{Cache, NoHome, Unpacked};
+pub use cache::{Cache, Unpacked};
 pub use error::ArchiveError;
 pub use foreign::unpack_foreign;
-pub use id::{ArchiveId, NotArchiveId};
+pub use id::ArchiveId;
 pub use pack::{PackedArchive, pack_files, pack_folder, pack_selected};
 pub use unpack::{check, unpack, unpack_stream};
 

@@ -9,10 +9,7 @@ use crate::carrier::{Order, RECONNECT_WINDOW};
 use crate::machine::RequestedState;
 use crate::unit::{UnitId, WorkUnit};
 use referee_engine::runner::{Halt, SetScheduler};
-
-#[derive(Debug, thiserror::Error)]
-#[error("no worker is left: {0}. Mend this, let the workers play with `referee worker activate`, and resume")]
-struct NoWorker(String);
+use referee_game::Wrong;
 
 impl<S: SetScheduler> Dispatcher<'_, S> {
     /// Carries out what other processes have asked for.
@@ -63,7 +60,12 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             return if self.slots == 0 { self.take_back() } else { Ok(()) };
         }
         match self.coordinator.fleet.why_aside() {
-            Some(why) if self.active_at.elapsed() >= self.coordinator.timeout => Err(because(NoWorker(why))),
+            Some(why) if self.active_at.elapsed() >= self.coordinator.timeout => {
+                Err(because(Wrong::from(format!(
+                    "no worker is left: {why}. Mend this, let the workers play with `referee worker \
+                     activate`, and resume"
+                ))))
+            }
             _ => Ok(()),
         }
     }

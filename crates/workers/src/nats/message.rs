@@ -7,6 +7,7 @@ use crate::carrier::{OutcomeVerdict, Returned};
 use crate::machine::{Machine, MachineState};
 use crate::trial::{BUILT_BYTES, TrialJob, TrialReply};
 use crate::unit::{UNIT_BYTES, UnitId};
+use referee_game::Wrong;
 
 /// The maximum size of a report on a trial, in bytes.
 pub(super) const REPORT_BYTES: usize = UNIT_BYTES + BUILT_BYTES;
@@ -129,24 +130,18 @@ pub(super) fn encode_report(reply: &TrialReply, built: &[u8]) -> serde_json::Res
     Ok(bytes)
 }
 
-pub(super) fn decode_report(mut bytes: Vec<u8>) -> Result<(TrialReply, Vec<u8>), ReportError> {
+pub(super) fn decode_report(mut bytes: Vec<u8>) -> Result<(TrialReply, Vec<u8>), Wrong> {
     let (line, built) = split(&bytes);
     if built.len() > BUILT_BYTES {
-        return Err(ReportError::Large(built.len()));
+        let bytes = built.len();
+        return Err(
+            format!("its report has an archive of {bytes} bytes; the maximum is {BUILT_BYTES}").into()
+        );
     }
-    let reply = serde_json::from_slice(line)?;
+    let reply = serde_json::from_slice(line).map_err(|error| Wrong::at("its report is malformed", error))?;
     let begin = bytes.len() - built.len();
     bytes.drain(..begin);
     Ok((reply, bytes))
-}
-
-/// What is wrong with a report on a trial.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ReportError {
-    #[error("its report has an archive of {0} bytes; the maximum is {BUILT_BYTES}")]
-    Large(usize),
-    #[error("its report is malformed")]
-    Malformed(#[from] serde_json::Error),
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::thread;
 
 use tempfile::NamedTempFile;
 
-use super::{Incapable, TriedProgram, Work, WorkerEvent, WorkerTrial};
+use super::{Incapable, TriedProgram, Work, WorkerEvent, WorkerTrial, of_archive};
 use crate::archive::ArchiveId;
 use crate::carrier::{FetchError, Request};
 use crate::trial::{TrialJob, TrialReply, TrialVerdict};
@@ -38,7 +38,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 self.request(Request::Fetch(archive, file.path().to_owned()));
                 self.incoming.insert(archive, file);
             }
-            Err(error) => self.give_up_trials(archive, &error.into()),
+            Err(error) => self.give_up_trials(archive, &error),
         }
     }
 
@@ -57,7 +57,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
                 }
                 self.begin_trials();
             }
-            Err(why) => self.give_up_trials(id, &Incapable::NoArchive(id, why)),
+            Err(why) => self.give_up_trials(id, &*of_archive(id, why)),
         }
         // Units that wait for the same archive ask for it again.
         let needs = |unit: &crate::unit::WorkUnit| unit.archives().any(|of| of == id);
@@ -68,7 +68,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     }
 
     /// Gives up the programs that need an archive that is not available.
-    pub(super) fn give_up_trials(&mut self, archive: ArchiveId, why: &Incapable) {
+    pub(super) fn give_up_trials(&mut self, archive: ArchiveId, why: &(dyn Error + 'static)) {
         let needing = self.trials.values().filter(|trial| !trial.is_begun);
         let needing = needing.filter(|trial| trial.job.archives().any(|of| of == archive));
         let ids: Vec<u64> = needing.map(|trial| trial.job.id).collect();
@@ -82,7 +82,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let ready = self.trials.iter().filter(|(_, trial)| trial.archive.is_some());
         for id in ready.map(|(&id, _)| id).collect::<Vec<u64>>() {
             if let Err(why) = self.begin_trial(id) {
-                self.report(unable(id, &why));
+                self.report(unable(id, &*why));
             }
         }
     }
@@ -90,7 +90,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     /// Begins to try a program, on a thread of its own, unless the rules of a game are still to arrive.
     fn begin_trial(&mut self, id: u64) -> Result<(), Incapable> {
         let Some(trials) = self.worker.trials.clone() else {
-            return Err(Incapable::NoBench);
+            return Err("this worker builds no programs".into());
         };
         let Some(trial) = self.trials.get(&id) else { return Ok(()) };
         let job = trial.job.clone();
@@ -100,7 +100,10 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             let version = found.meta().rules_version;
             if version != ladder.rules {
                 let (game, there) = (ladder.game.clone(), ladder.rules);
-                return Err(Incapable::Version { game, here: version, there });
+                return Err(format!(
+                    "its rules of {game} have version {version}, those of the league {there}"
+                )
+                .into());
             }
             rules.push(found);
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use referee_game::Wrong;
 use referee_match::Leg;
 use tokio::sync::{mpsc, oneshot};
 
@@ -9,7 +10,6 @@ use super::event_loop::EventLoop;
 use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::lane_messages::LaneOrder;
 use crate::runner::resumed::ResumedMatch;
-use crate::runner::scheduler::JoinError;
 use crate::sources::{BotSpec, BotTokens, Connection, Lobby};
 
 /// A change of a run in progress.
@@ -60,7 +60,7 @@ impl EventLoop {
     }
 
     /// Adds a bot to the run, unless the schedule refuses it.
-    fn join(&self, bot: BotSpec) -> Result<(), JoinError> {
+    fn join(&self, bot: BotSpec) -> Result<(), Wrong> {
         let index = self.common.bots.all().len();
         let name = bot.name.clone();
         // It may be paired as soon as the schedule knows it.
@@ -69,7 +69,7 @@ impl EventLoop {
     }
 
     /// The index of a bot that joins by connecting; adds it to the run if it is new.
-    fn guest(&mut self, name: &str) -> Result<usize, JoinError> {
+    fn guest(&mut self, name: &str) -> Result<usize, Wrong> {
         if let Some(&index) = self.guests.get(name) {
             return Ok(index);
         }
@@ -84,10 +84,10 @@ impl EventLoop {
     pub(super) fn fixtures(
         &mut self,
         mut resumed: Vec<ResumedMatch>,
-    ) -> Result<Vec<(Fixture, ResumedMatch)>, JoinError> {
+    ) -> Result<Vec<(Fixture, ResumedMatch)>, Wrong> {
         ResumedMatch::leave_ended(&mut resumed);
         let fixture = |resumed: ResumedMatch| {
-            let bots: Result<Vec<usize>, JoinError> =
+            let bots: Result<Vec<usize>, Wrong> =
                 resumed.header().seats.iter().map(|seat| self.guest(&seat.name)).collect();
             let header = &resumed.play.setup().header;
             let fixture = Fixture {

@@ -1,11 +1,11 @@
 //! Checks a collection, game by game.
 
-use super::super::board::{Board, Colour};
+use super::super::board::Board;
 use super::super::moves::Move;
 use super::super::openings::start;
 use super::scan::{Piece, Scanner, WrittenMove, excerpt, no_part_of_a_game};
 use super::{ENGLISH, Score};
-use referee_game::{Checked, Flaw, GivenOpening, Validity};
+use referee_game::{Checked, Flaw, GivenOpening, Validity, Wrong};
 
 /// Maximum number of legal moves listed in an error.
 const NAMED: usize = 8;
@@ -413,20 +413,11 @@ pub(in super::super) fn openings(
     })
 }
 
-/// Why a text denotes no legal move.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-enum NoReading {
-    #[error("`{text}` comes after the end: {to_move} has no move")]
-    AfterEnd { text: String, to_move: Colour },
-    #[error("`{text}` is not legal for {to_move}, who may play {legal}")]
-    Illegal { text: String, to_move: Colour, legal: String },
-}
-
 /// The legal moves that a text may denote, at least one.
 ///
 /// A capture may list all squares, the first and the last, or these and some between. The separator is ignored: if a
 /// capture is possible, no step is legal, so a wrong separator is unambiguous.
-fn find(written: &WrittenMove<'_>, board: &Board, legal: &[Move]) -> Result<Vec<Move>, NoReading> {
+fn find(written: &WrittenMove<'_>, board: &Board, legal: &[Move]) -> Result<Vec<Move>, Wrong> {
     let text = excerpt(written.text);
     let squares = written.squares().unwrap_or_default();
     let fits = |mv: &&Move| {
@@ -444,9 +435,14 @@ fn find(written: &WrittenMove<'_>, board: &Board, legal: &[Move]) -> Result<Vec<
     if !fitting.is_empty() {
         Ok(fitting)
     } else if legal.is_empty() {
-        Err(NoReading::AfterEnd { text, to_move: board.to_move() })
+        Err(format!("`{text}` comes after the end: {} has no move", board.to_move()).into())
     } else {
-        Err(NoReading::Illegal { text, to_move: board.to_move(), legal: named(legal) })
+        Err(format!(
+            "`{text}` is not legal for {to_move}, who may play {legal}",
+            to_move = board.to_move(),
+            legal = named(legal)
+        )
+        .into())
     }
 }
 

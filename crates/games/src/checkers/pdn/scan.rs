@@ -5,6 +5,7 @@
 
 use super::super::moves::MAX_SQUARES;
 use super::Score;
+use referee_game::Wrong;
 
 /// A position in a text, from which the next token is read.
 #[derive(Clone, Copy)]
@@ -71,17 +72,6 @@ impl WrittenMove<'_> {
         let squares = self.squares().filter(|squares| squares.len() == 2 && !self.captures)?;
         Score::read(format!("{}-{}", squares[0], squares[1]).as_bytes())
     }
-}
-
-/// Something that nothing closes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum Unterminated {
-    #[error("unterminated comment: missing `}}`")]
-    Comment,
-    #[error("unterminated variation: missing `)`")]
-    Variation,
-    #[error("a variation begins here with a comment that no `}}` closes")]
-    CommentInVariation,
 }
 
 impl<'a> Scanner<'a> {
@@ -201,7 +191,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn skip_comment(&mut self) -> Result<(), Unterminated> {
+    fn skip_comment(&mut self) -> Result<(), Wrong> {
         while !self.is_at_tag_line() {
             match self.bump() {
                 Some(b'}') => return Ok(()),
@@ -209,15 +199,17 @@ impl<'a> Scanner<'a> {
                 None => break,
             }
         }
-        Err(Unterminated::Comment)
+        Err("unterminated comment: missing `}`".into())
     }
 
-    fn skip_variation(&mut self) -> Result<(), Unterminated> {
+    fn skip_variation(&mut self) -> Result<(), Wrong> {
         let mut depth = 0usize;
         while !self.is_at_tag_line() {
             match self.peek() {
                 Some(b'{') => {
-                    self.skip_comment().map_err(|_| Unterminated::CommentInVariation)?;
+                    self.skip_comment().map_err(|_| {
+                        Wrong::new("a variation begins here with a comment that no `}` closes")
+                    })?;
                     continue;
                 }
                 Some(b';') => {
@@ -234,7 +226,7 @@ impl<'a> Scanner<'a> {
                 return Ok(());
             }
         }
-        Err(Unterminated::Variation)
+        Err("unterminated variation: missing `)`".into())
     }
 
     /// Reads `[Name "value"]`. An inner quote, as in `"Bobby "The Boy" Martin"`, belongs to the value.

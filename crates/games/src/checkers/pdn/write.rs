@@ -1,11 +1,11 @@
 //! Writes a match as PDN.
 
+use super::super::Options;
 use super::super::board::{Board, Colour};
 use super::super::moves::Move;
-use super::super::{BadMove, Options};
 use super::{GAME_TYPE, Score};
-use referee_game::Sheet;
 use referee_game::notation::{NotWritable, tag};
+use referee_game::{Sheet, Wrong};
 
 /// Maximum length of a line of moves, in characters.
 const WIDTH: usize = 80;
@@ -57,7 +57,7 @@ fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> 
         let place = if ply % 2 == 0 { format!("{}. ", ply / 2 + 1) } else { String::new() };
         let mv: Move = text
             .parse()
-            .map_err(|why: BadMove| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
+            .map_err(|why: Wrong| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
         legal.clear();
         board.legal_moves(&mut legal);
         if !legal.contains(&mv) {

@@ -4,10 +4,10 @@ use cozy_chess::Color;
 use cozy_chess::util::display_san_move;
 use serde::Deserialize;
 
-use super::super::{BadMove, Fen, Move, Options, Variant, on_board, seat};
+use super::super::{Fen, Move, Options, Variant, on_board, seat};
 use super::Score;
 use referee_game::notation::{MoveNote, NotWritable, tag};
-use referee_game::{Seat, Sheet};
+use referee_game::{Seat, Sheet, Wrong};
 
 /// Maximum length of a line of moves, in characters.
 const WIDTH: usize = 80;
@@ -75,7 +75,7 @@ fn moves(start: Fen, sheet: &Sheet, score: Score, out: &mut String) -> Result<()
     for text in &sheet.moves {
         let mv: Move = text
             .parse()
-            .map_err(|why: BadMove| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
+            .map_err(|why: Wrong| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
         let legal = Some(on_board(&board, mv)).filter(|mv| board.is_legal(*mv));
         let Some(mv) = legal else {
             let position = Fen { board, quiet_plies: 0 }.to_string();

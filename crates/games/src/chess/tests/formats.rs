@@ -18,7 +18,7 @@ fn moves_survive_a_round_trip_as_text() {
         "", "e2", "e2e", "e2e9", "i2e4", "e2e4x", "e7e8k", "e7e8p", "e7e8Q", "e7e8qq", "e2-e4", "E2E4",
         "e2é", "O-O",
     ] {
-        assert_eq!(text.parse::<Move>(), Err(BadMove), "{text}");
+        assert!(text.parse::<Move>().is_err(), "{text}");
     }
 }
 

@@ -97,7 +97,7 @@ fn invalid_moves_are_rejected() {
         "pass",
         "t5",
     ] {
-        assert_eq!(text.parse::<Move>(), Err(BadMove), "{text:?}");
+        assert!(text.parse::<Move>().is_err(), "{text:?}");
     }
 }
 

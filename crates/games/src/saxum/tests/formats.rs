@@ -69,7 +69,7 @@ fn invalid_moves_are_rejected() {
         "4 3",
         "pass",
     ] {
-        assert_eq!(text.parse::<Move>(), Err(BadMove), "{text:?}");
+        assert!(text.parse::<Move>().is_err(), "{text:?}");
     }
 }
 

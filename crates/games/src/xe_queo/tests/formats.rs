@@ -78,7 +78,7 @@ fn invalid_moves_are_rejected() {
         "d4",
         "pass",
     ] {
-        assert_eq!(text.parse::<Move>(), Err(BadMove), "{text:?}");
+        assert!(text.parse::<Move>().is_err(), "{text:?}");
     }
 }
 

@@ -70,7 +70,7 @@ fn private_lines_are_those_of_one_seat() {
         let lines = lines(private);
         assert!(lines[1..lines.len() - 1].iter().all(|line| whole.contains(line)), "{text}");
     }
-    assert_eq!(private_seat(two), Ok(("m1".to_owned(), Seat(1))));
+    assert_eq!(private_seat(two).unwrap(), ("m1".to_owned(), Seat(1)));
     assert!(private_seat(&record).is_err());
     assert!(lines(one)[0].contains("\"command\":[\"/home/one/bot\""));
     assert_eq!(lines(one).iter().filter(|line| line.contains("\"info\"")).count(), 2);

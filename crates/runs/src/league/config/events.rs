@@ -1,6 +1,7 @@
 //! The tables `[[events]]` of the file of a league.
 
-use referee_game::name::{NameError, check_name};
+use referee_game::Wrong;
+use referee_game::name::check_name;
 use referee_league::{EventKind, PlannedEvent};
 use referee_store::utc;
 use serde::Deserialize;
@@ -31,62 +32,40 @@ enum NextRatings {
     Anew,
 }
 
-/// An event that cannot take place.
-#[derive(Debug, thiserror::Error)]
-#[error("[[events]] {what} at {at}: {why}")]
-pub struct BadEvent {
-    at: String,
-    what: EventKind,
-    why: WrongEvent,
-}
-
-#[derive(Debug, thiserror::Error)]
-enum WrongEvent {
-    #[error("the time is {0}; expected one such as `2026-12-01T18:00:00Z`")]
-    Time(humantime::TimestampError),
-    #[error("there is no ladder `{0}`")]
-    NoLadder(String),
-    #[error("a season ends on all ladders: leave `ladder` out")]
-    OfLadder,
-    #[error("`season` is missing, the name of the season that ends")]
-    NoSeason,
-    #[error("season {0}: {1}")]
-    Season(String, NameError),
-    #[error("another event ends the season {0}")]
-    SeasonTwice(String),
-    #[error("`season` and `ratings` are for end_season")]
-    NotSeason,
-}
-
 /// Validates events, and sorts them by their times; those of one time stay in the order of the file.
-pub(super) fn planned(events: &[EventConfig], ladders: &[&str]) -> Result<Vec<PlannedEvent>, BadEvent> {
+pub(super) fn planned(events: &[EventConfig], ladders: &[&str]) -> Result<Vec<PlannedEvent>, Wrong> {
     let mut planned: Vec<PlannedEvent> = Vec::new();
     for event in events {
         let one = event.planned(ladders, &planned);
-        planned.push(one.map_err(|why| BadEvent { at: event.at.clone(), what: event.what, why })?);
+        planned
+            .push(one.map_err(|why| Wrong::at(format!("[[events]] {} at {}", event.what, event.at), why))?);
     }
     planned.sort_by(|one, other| one.at.cmp(&other.at));
     Ok(planned)
 }
 
 impl EventConfig {
-    fn planned(&self, ladders: &[&str], others: &[PlannedEvent]) -> Result<PlannedEvent, WrongEvent> {
+    fn planned(&self, ladders: &[&str], others: &[PlannedEvent]) -> Result<PlannedEvent, Wrong> {
         let EventConfig { at, what, ladder, season, ratings } = self.clone();
-        let at = utc(humantime::parse_rfc3339(&at).map_err(WrongEvent::Time)?);
+        let at = utc(humantime::parse_rfc3339(&at).map_err(|why| {
+            Wrong::from(format!("the time is {why}; expected one such as `2026-12-01T18:00:00Z`"))
+        })?);
         if let Some(other) = ladder.as_ref().filter(|ladder| !ladders.contains(&ladder.as_str())) {
-            return Err(WrongEvent::NoLadder(other.clone()));
+            return Err(format!("there is no ladder `{other}`").into());
         }
         match (&season, what == EventKind::EndSeason) {
-            (_, true) if ladder.is_some() => return Err(WrongEvent::OfLadder),
-            (None, true) => return Err(WrongEvent::NoSeason),
+            (_, true) if ladder.is_some() => {
+                return Err("a season ends on all ladders: leave `ladder` out".into());
+            }
+            (None, true) => return Err("`season` is missing, the name of the season that ends".into()),
             (Some(season), true) => {
-                check_name(season).map_err(|why| WrongEvent::Season(season.clone(), why))?;
+                check_name(season).map_err(|why| Wrong::from(format!("season {season}: {why}")))?;
                 if others.iter().any(|other| other.season.as_ref() == Some(season)) {
-                    return Err(WrongEvent::SeasonTwice(season.clone()));
+                    return Err(format!("another event ends the season {season}").into());
                 }
             }
             (None, false) if ratings == NextRatings::Keep => {}
-            (_, false) => return Err(WrongEvent::NotSeason),
+            (_, false) => return Err("`season` and `ratings` are for end_season".into()),
         }
         Ok(PlannedEvent { at, what, ladder, season, keeps_ratings: ratings == NextRatings::Keep })
     }
@@ -94,6 +73,8 @@ impl EventConfig {
 
 #[cfg(test)]
 mod tests {
+    use referee_game::Chain;
+
     use super::*;
 
     fn check(text: &str) -> Result<Vec<String>, String> {
@@ -102,7 +83,7 @@ mod tests {
             events: Vec<EventConfig>,
         }
         let File { events } = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-        let planned = planned(&events, &["a", "b"]).map_err(|error| error.to_string())?;
+        let planned = planned(&events, &["a", "b"]).map_err(|error| Chain(&error).to_string())?;
         Ok(planned.iter().map(|event| format!("{} {}", event.at, event.what)).collect())
     }
 

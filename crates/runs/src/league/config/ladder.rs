@@ -9,7 +9,7 @@ use referee_engine::driver::Terms;
 use referee_engine::runner::{Openings, deal_leaks_information};
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Seating};
+use referee_game::{Catalog, Seating, Wrong};
 use referee_match::{DrawRule, ResignRule, check_policy};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{LadderConfigError, LeagueConfigError, public_url};
+use super::{LeagueConfigError, public_url};
 use crate::config::{
     ClockLimits, KnownGames, Milliseconds, OpeningSource, PemFiles, ReadyLimits, Setting, adjudication,
     defaults, pem_files,
@@ -185,8 +185,8 @@ pub struct LadderListen {
 }
 
 impl LadderConfig {
-    fn wrong(&self, why: impl Into<LadderConfigError>) -> LeagueConfigError {
-        LeagueConfigError::Ladder { ladder: self.name.clone(), why: Box::new(why.into()) }
+    fn wrong(&self, why: impl Into<Wrong>) -> LeagueConfigError {
+        LeagueConfigError::Wrong(Wrong::at(format!("ladder {}", self.name), why.into()))
     }
 
     /// Finds the game. `folder`: the base of its path, if its rules are a program.
@@ -200,13 +200,15 @@ impl LadderConfig {
         let kept = referee_program::kept(&folder.join("ladders").join(&self.name), games.launch());
         let is_other =
             |kept: &&dyn Rules| kept.program().map(RawValue::get) != rules.program().map(RawValue::get);
-        for version in
-            kept.map_err(|why| self.wrong(LadderConfigError::Kept(why)))?.into_iter().filter(is_other)
+        for version in kept
+            .map_err(|why| self.wrong(Wrong::at("its directory `games`", why)))?
+            .into_iter()
+            .filter(is_other)
         {
             catalog.add_version(version);
         }
         let seating = rules.meta().seating(self.seats);
-        let seating = seating.map_err(|what| self.wrong(LadderConfigError::Seats(what)))?;
+        let seating = seating.map_err(|what| self.wrong(Wrong::at("seats", what)))?;
         Ok(LadderGame { rules, seating, catalog })
     }
 
@@ -219,10 +221,10 @@ impl LadderConfig {
         self.prepare_game(game, folder).map_err(|why| self.wrong(why))
     }
 
-    fn prepare_game(&self, game: LadderGame, folder: &Path) -> Result<PreparedLadder, LadderConfigError> {
+    fn prepare_game(&self, game: LadderGame, folder: &Path) -> Result<PreparedLadder, Wrong> {
         let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
         let adjudication = adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves);
-        adjudication.check(game.rules.meta(), game.seating).map_err(LadderConfigError::Adjudication)?;
+        adjudication.check(game.rules.meta(), game.seating)?;
         let terms = Terms { adjudication, ..terms };
         for (key, value, most) in [
             ("jobs", self.jobs, 10_000),
@@ -232,17 +234,18 @@ impl LadderConfig {
             ("visitors.per_address", self.visitors.as_ref().map_or(1, |visitors| visitors.per_address), 64),
         ] {
             if !(1..=most).contains(&value) {
-                return Err(LadderConfigError::Range { key, value, most });
+                return Err(format!("{key}: {value} is not from 1 to {most}").into());
             }
         }
-        check_policy(game.rules.meta(), self.on_fault).map_err(LadderConfigError::OnFault)?;
+        check_policy(game.rules.meta(), self.on_fault)?;
         // Any seed will do to validate the openings.
         self.openings(&game, &Seed([0; 32]))?;
         let path = |path: &Option<PathBuf>| path.as_deref().map(|path| folder.join(path));
-        let files = pem_files(path(&self.tls_cert), path(&self.tls_key))?;
-        let certificate = files.map(|PemFiles { chain, key }| Certificate::read(&chain, &key)).transpose()?;
+        let files = pem_files("", path(&self.tls_cert), path(&self.tls_key))?;
+        let certificate = files.map(|PemFiles { chain, key }| Certificate::read(&chain, &key));
+        let certificate = certificate.transpose().map_err(|why| Wrong::at("tls_cert, tls_key", why))?;
         if certificate.is_some() && self.listen.is_none() {
-            return Err(LadderConfigError::NoListener);
+            return Err("tls_cert needs `listen`".into());
         }
         let limits = LadderLimits {
             jobs: self.jobs as usize,
@@ -259,7 +262,7 @@ impl LadderConfig {
             LadderVisitors { matches, per_address, terms }
         });
         if visitors.is_some() && self.watch.is_none() {
-            return Err(LadderConfigError::NoPages);
+            return Err("visitors needs `watch`".into());
         }
         let connections = self.connections as usize;
         let reconnect = self.reconnect.duration();
@@ -271,7 +274,7 @@ impl LadderConfig {
     ///
     /// # Errors
     /// If the game has no such openings.
-    pub fn openings(&self, game: &LadderGame, seed: &Seed) -> Result<Openings, LadderConfigError> {
+    pub fn openings(&self, game: &LadderGame, seed: &Seed) -> Result<Openings, Wrong> {
         let source = OpeningSource::Random { plies: self.opening_plies };
         // Only files have openings that are left out.
         let (openings, _) = source.openings(game.rules, game.seating, self.options.clone(), seed)?;

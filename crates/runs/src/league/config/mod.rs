@@ -14,6 +14,7 @@ use std::sync::Arc;
 use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, Unavailable};
 use referee_files::read_regular;
+use referee_game::Wrong;
 use referee_game::name::NameSet;
 use referee_league::{LeagueBot, PlannedEvent, SUBMISSIONS};
 use referee_protocol::limits;
@@ -22,19 +23,17 @@ use referee_web::{AboutLeague, OwnersLink, OwnersOptions};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-pub use error::{LadderConfigError, LeagueConfigError, LeagueFileError, ProgramError};
-pub use events::BadEvent;
+pub use error::LeagueConfigError;
 pub use ladder::{LadderConfig, LadderGame, LadderListen, LadderVisitors, PreparedLadder};
-pub use owners::BadOwners;
 pub use program::{ProgramConfig, ProgramPlace};
 pub use referee_league::ProgramName;
-pub use retention::{BadRetention, RecordRetention};
+pub use retention::RecordRetention;
 
 use events::EventConfig;
 use owners::{OwnersConfig, SignUpConfig};
 use retention::RetentionConfig;
 
-use crate::config::{PublishConfig, SandboxConfig, WithSuggestion, check_files};
+use crate::config::{PublishConfig, SandboxConfig, check_files, with_suggestion};
 use crate::league::notices::{NoticeFiles, PagesConfig};
 use crate::submissions::{
     BuildsOn, SubmissionTerms, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
@@ -105,16 +104,18 @@ impl LeagueConfig {
     /// If it cannot be read, or is not valid.
     pub fn read(path: &Path) -> Result<LeagueConfig, LeagueConfigError> {
         LeagueConfig::of_file(path)
-            .map_err(|why| LeagueConfigError::File { path: path.to_owned(), why: Box::new(why) })
+            .map_err(|why| LeagueConfigError::Wrong(Wrong::at(path.display().to_string(), why)))
     }
 
-    fn of_file(path: &Path) -> Result<LeagueConfig, LeagueFileError> {
+    fn of_file(path: &Path) -> Result<LeagueConfig, Wrong> {
         let text = read_regular(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => LeagueFileError::Missing,
+            std::io::ErrorKind::NotFound => {
+                Wrong::new("there is no such file; `referee init league DIR` writes one")
+            }
             _ => error.into(),
         })?;
-        let text = String::from_utf8(text)?;
-        let syntax = |error: toml::de::Error| WithSuggestion::of(&error);
+        let text = String::from_utf8(text).map_err(|error| error.to_string())?;
+        let syntax = |error: toml::de::Error| with_suggestion(&error);
         let mut config: LeagueConfig = toml::from_str(&text).map_err(syntax)?;
         config.path = path.to_owned();
         config.folder = std::path::absolute(path)?.parent().unwrap_or(Path::new("/")).to_owned();
@@ -160,22 +161,26 @@ impl LeagueConfig {
         &self.text
     }
 
-    fn check_names(&self) -> Result<(), LeagueFileError> {
+    fn check_names(&self) -> Result<(), Wrong> {
         if self.ladders.is_empty() {
-            return Err(LeagueFileError::NoLadder);
+            return Err("`ladders`: there is none; add [[ladders]] with a `name` and a `game`".into());
         }
         let mut names = BTreeSet::new();
         for LadderConfig { name, .. } in &self.ladders {
             if !is_ladder_name(name) {
-                return Err(LeagueFileError::LadderName(name.clone()));
+                return Err(format!(
+                    "ladder {name}: the name of a ladder has 1 to 64 characters: ASCII letters, digits, `.`, \
+                     `_` and `-`, and does not begin with `.`"
+                )
+                .into());
             }
             if !names.insert(name) {
-                return Err(LeagueFileError::LadderTwice(name.clone()));
+                return Err(format!("ladder {name}: the name is not unique").into());
             }
         }
         let mut of_programs = NameSet::default();
         for program in &self.programs {
-            let wrong = |why| LeagueFileError::Program { program: program.name().to_owned(), why };
+            let wrong = |why| Wrong::at(format!("program {}", program.name()), why);
             of_programs.add(program.name()).map_err(|why| wrong(why.into()))?;
             program.check(&names).map_err(wrong)?;
         }
@@ -197,7 +202,7 @@ impl LeagueConfig {
             let directory = Some(self.directory(program));
             let command = Command { directory, files: Some(files.clone()), ..command };
             check_files(&command, &own)
-                .map_err(|why| LeagueConfigError::Files { program: name.clone(), why })?;
+                .map_err(|why| LeagueConfigError::Wrong(Wrong::at(format!("program {name}"), why)))?;
             found.insert(name, files);
         }
         Ok(found)
@@ -279,7 +284,10 @@ impl LeagueConfig {
     /// If it is not valid.
     pub fn workers(&self) -> Result<Option<WorkersConfig>, LeagueConfigError> {
         let workers = self.workers.as_ref();
-        Ok(workers.map(|workers| workers.resolved(|path| self.folder.join(path))).transpose()?)
+        Ok(workers
+            .map(|workers| workers.resolved(|path| self.folder.join(path)))
+            .transpose()
+            .map_err(|why| Wrong::at("[workers]", why))?)
     }
 
     /// How owners are served, if they are.
@@ -308,7 +316,9 @@ impl LeagueConfig {
     /// If `[submissions]` is not valid, or there is no `[owners]`.
     pub fn submissions(&self) -> Result<Option<SubmissionTerms>, LeagueConfigError> {
         let Some(submissions) = &self.submissions else { return Ok(None) };
-        let owners = self.owners()?.ok_or(LeagueConfigError::NoOwners)?;
+        let owners = self.owners()?.ok_or(LeagueConfigError::Wrong(Wrong::new(
+            "[submissions] needs [owners]: owners hand in programs on the server that it configures",
+        )))?;
         Ok(Some(submissions.terms(owners.bots)?))
     }
 

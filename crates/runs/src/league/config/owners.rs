@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use referee_game::Wrong;
 use referee_report::page::PublicUrl;
 use referee_web::{OwnersLink, OwnersOptions, SignUp, SignUpMode};
 use serde::Deserialize;
@@ -70,18 +71,6 @@ fn per_network() -> u32 {
     PER_NETWORK
 }
 
-/// A table `[owners]` that is not valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadOwners {
-    #[error("[owners] url: `;` and `,` cannot be in the path of a cookie")]
-    Url,
-    #[error("[owners] trusted_user_header: expected the name of a header field, such as X-Remote-User")]
-    Header,
-    #[error("[owners] trusted_user_header: it needs `trusted_proxies`: only those proxies may name an owner")]
-    NoProxies,
-}
-
 impl OwnersConfig {
     /// Where owners find their pages.
     pub(super) fn link(&self, sign_up: &SignUpConfig) -> OwnersLink {
@@ -95,12 +84,12 @@ impl OwnersConfig {
         sign_up: &SignUpConfig,
         league: Option<&str>,
         announcements: Option<PathBuf>,
-    ) -> Result<OwnersOptions, BadOwners> {
+    ) -> Result<OwnersOptions, Wrong> {
         let mut hosts = self.hosts.clone();
         let url = self.url.as_ref().map(ToString::to_string);
         if let Some(url) = &url {
             if url.contains([';', ',']) {
-                return Err(BadOwners::Url);
+                return Err("[owners] url: `;` and `,` cannot be in the path of a cookie".into());
             }
             let host = url.split('/').nth(2).and_then(|authority| authority.split(':').next());
             hosts.extend(host.map(str::to_owned));
@@ -108,10 +97,14 @@ impl OwnersConfig {
         if let Some(name) = &self.trusted_user_header {
             let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
             if name.is_empty() || !name.bytes().all(is_token) {
-                return Err(BadOwners::Header);
+                return Err("[owners] trusted_user_header: expected the name of a header field, such as X-Remote-User".into());
             }
             if self.trusted_proxies.is_empty() {
-                return Err(BadOwners::NoProxies);
+                return Err(
+                    "[owners] trusted_user_header: it needs `trusted_proxies`: only those proxies may name \
+                     an owner"
+                        .into(),
+                );
             }
         }
         let SignUpConfig { mode, approve, per_day, per_network } = *sign_up;

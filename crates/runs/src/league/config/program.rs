@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use referee_bots::Command;
+use referee_game::Wrong;
 use referee_league::{ActError, League, NewBot, ProgramName};
 use serde::Deserialize;
 
-use super::{LeagueConfig, ProgramError};
+use super::LeagueConfig;
 use crate::config::SandboxConfig;
 
 /// Which machines start a program of the league.
@@ -51,13 +52,13 @@ impl ProgramConfig {
     }
 
     /// Checks all but its name. `ladders`: the names of those that there are.
-    pub(super) fn check(&self, ladders: &BTreeSet<&String>) -> Result<(), ProgramError> {
+    pub(super) fn check(&self, ladders: &BTreeSet<&String>) -> Result<(), Wrong> {
         self.command.parse::<Command>()?;
         if self.anchor.is_some_and(|elo| !elo.is_finite() || elo.abs() > 100_000.0) {
-            return Err(ProgramError::Anchor);
+            return Err("anchor is not a rating from -100000 to 100000".into());
         }
         match self.ladders.iter().flatten().find(|ladder| !ladders.contains(ladder)) {
-            Some(ladder) => Err(ProgramError::NoLadder(ladder.clone())),
+            Some(ladder) => Err(format!("there is no ladder `{ladder}`").into()),
             None => Ok(()),
         }
     }

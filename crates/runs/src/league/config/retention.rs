@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use referee_game::Wrong;
 use referee_match::record::PublishedInfo;
 use serde::Deserialize;
 
-use crate::league::{Retention, SendCommand, SendCommandError};
+use crate::league::{Retention, SendCommand};
 
 /// What becomes of records as they get older.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -22,18 +23,6 @@ pub(super) struct RetentionConfig {
     send: Option<Vec<String>>,
 }
 
-/// A table `[retention]` that is not valid.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadRetention {
-    #[error("[retention] {key}: `{text}`: {why}; expected a time such as `90d`")]
-    Time { key: &'static str, text: String, why: humantime::DurationError },
-    #[error("[retention] send: it sends packs, and needs `pack_after`")]
-    NoPacks,
-    #[error("[retention] send")]
-    Send(#[from] SendCommandError),
-}
-
 /// What becomes of the records of a league as they get older.
 #[derive(Clone, Debug)]
 pub struct RecordRetention {
@@ -45,18 +34,21 @@ pub struct RecordRetention {
 
 impl RetentionConfig {
     /// Validates the table.
-    pub(super) fn terms(&self, info: PublishedInfo) -> Result<RecordRetention, BadRetention> {
-        let time = |key: &'static str, text: &Option<String>| -> Result<Option<Duration>, BadRetention> {
+    pub(super) fn terms(&self, info: PublishedInfo) -> Result<RecordRetention, Wrong> {
+        let time = |key: &'static str, text: &Option<String>| -> Result<Option<Duration>, Wrong> {
             let Some(text) = text else { return Ok(None) };
-            let wrong = |why| BadRetention::Time { key, text: text.clone(), why };
+            let wrong = |why| {
+                Wrong::from(format!("[retention] {key}: `{text}`: {why}; expected a time such as `90d`"))
+            };
             humantime::parse_duration(text).map(Some).map_err(wrong)
         };
         let private_after = time("private_after", &self.private_after)?;
         let pack_after = time("pack_after", &self.pack_after)?;
         if self.send.is_some() && pack_after.is_none() {
-            return Err(BadRetention::NoPacks);
+            return Err("[retention] send: it sends packs, and needs `pack_after`".into());
         }
-        let send = self.send.clone().map(SendCommand::new).transpose()?;
+        let send = self.send.clone().map(SendCommand::new).transpose();
+        let send = send.map_err(|why| Wrong::at("[retention] send", why))?;
         Ok(RecordRetention { retention: Retention { private_after, pack_after, info }, send })
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use referee_engine::runner::{Fixture, Wait};
+use referee_game::Wrong;
 use referee_game::chance::RandomStream;
-use referee_league::{Challenge, LadderError};
+use referee_league::Challenge;
 use referee_match::Leg;
 use referee_stats::ladder::Matchmaker;
 use referee_stats::{Entrant, Lineup};
@@ -46,12 +47,12 @@ impl Ladder {
         deal: Option<u32>,
         players: &[&str],
         challenges: &[Challenge],
-    ) -> Result<(), LadderError> {
+    ) -> Result<(), Wrong> {
         let seated: Vec<Entrant> = players.iter().map(|name| self.player(name)).collect::<Result<_, _>>()?;
         let lineup = Lineup::of_seats(self.seats.seating, &seated);
-        let ((number, kind), lineup) = parse_match_id(id)
-            .zip(lineup)
-            .ok_or_else(|| LadderError::Misfit { id: id.to_owned(), seats: self.seats.seating.seats() })?;
+        let ((number, kind), lineup) = parse_match_id(id).zip(lineup).ok_or_else(|| {
+            Wrong::from(format!("{id} does not fit the {} seats of its ladder", self.seats.seating.seats()))
+        })?;
         let running = self.running_challenges();
         let mut open = challenges.iter().filter(|challenge| !running.contains(&challenge.id));
         let challenge = open.find(|challenge| kind.is_challenge() && is_between(challenge, players)).cloned();

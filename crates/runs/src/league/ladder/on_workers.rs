@@ -1,6 +1,7 @@
 //! The matches of a ladder that workers play.
 
-use referee_league::{Challenge, LadderError};
+use referee_game::Wrong;
+use referee_league::Challenge;
 use std::collections::{BTreeSet, VecDeque};
 
 use super::Ladder;
@@ -65,7 +66,7 @@ impl Ladder {
         name: &str,
         program: usize,
         is_started_here: bool,
-    ) -> Result<(), LadderError> {
+    ) -> Result<(), Wrong> {
         let player = self.player(name)?;
         let bot = Name::parse(name).bot;
         if !is_started_here {
@@ -90,7 +91,7 @@ impl Ladder {
         due: DueSet,
         players: &[Vec<String>],
         challenges: &[Challenge],
-    ) -> Result<(), LadderError> {
+    ) -> Result<(), Wrong> {
         for (fixture, players) in due.fixtures.iter().zip(players) {
             let players: Vec<&str> = players.iter().map(String::as_str).collect();
             self.resume(&fixture.id, None, &players, challenges)?;

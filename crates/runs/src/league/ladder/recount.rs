@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{Ladder, Leader};
-use referee_game::Seating;
-use referee_league::{LadderError, LadderRulings, LadderSeason, LadderTally, LeagueMatch};
+use referee_game::{Seating, Wrong};
+use referee_league::{LadderRulings, LadderSeason, LadderTally, LeagueMatch};
 use referee_stats::Entrant;
 
 /// The results of a ladder while they are counted again.
@@ -28,7 +28,7 @@ impl Recount {
     ///
     /// # Errors
     /// If it does not fit the seats.
-    pub(crate) fn add(&mut self, row: LeagueMatch) -> Result<(), LadderError> {
+    pub(crate) fn add(&mut self, row: LeagueMatch) -> Result<(), Wrong> {
         self.counted.insert(row.number);
         self.tally.add(&self.rulings.apply(&row, self.seating)).map(drop)
     }
@@ -44,7 +44,7 @@ impl Ladder {
         &mut self,
         begun: Option<LadderSeason>,
         rulings: LadderRulings,
-    ) -> Result<Option<Recount>, LadderError> {
+    ) -> Result<Option<Recount>, Wrong> {
         if begun.is_none() && self.results.rulings == rulings {
             return Ok(None);
         }
@@ -60,7 +60,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If one does not fit the seats.
-    pub(crate) fn end_recount(&mut self, recount: Recount) -> Result<(), LadderError> {
+    pub(crate) fn end_recount(&mut self, recount: Recount) -> Result<(), Wrong> {
         let Recount { mut tally, season, rulings, counted, .. } = recount;
         // Players that have come meanwhile keep their places.
         for at in 0..self.results.tally.len() {

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use referee_league::{
-    LadderError, LadderRow, LadderRulings, LadderSeason, LadderSeats, LadderTally, LeagueMatch,
-};
+use referee_game::Wrong;
+use referee_league::{LadderRow, LadderRulings, LadderSeason, LadderSeats, LadderTally, LeagueMatch};
 use referee_stats::rating::bradley_terry::Anchored;
 use referee_store::RulingRow;
 
@@ -55,11 +54,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If there are too many players.
-    pub(crate) fn begin_season(
-        &mut self,
-        season: LadderSeason,
-        rulings: LadderRulings,
-    ) -> Result<(), LadderError> {
+    pub(crate) fn begin_season(&mut self, season: LadderSeason, rulings: LadderRulings) -> Result<(), Wrong> {
         season.players().try_for_each(|player| self.player(player).map(drop))?;
         season.begin(&mut self.results.tally)?;
         (self.results.season, self.results.rulings) = (season, rulings);
@@ -84,7 +79,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If it does not fit the seats.
-    pub(crate) fn add_earlier(&mut self, row: &LeagueMatch) -> Result<(), LadderError> {
+    pub(crate) fn add_earlier(&mut self, row: &LeagueMatch) -> Result<(), Wrong> {
         for name in &row.players {
             self.player(name)?;
         }
@@ -110,7 +105,7 @@ impl Ladder {
     ///
     /// # Errors
     /// If one does not fit the seats.
-    pub(crate) fn stored(&mut self, season: u32, rows: &[LeagueMatch]) -> Result<(), LadderError> {
+    pub(crate) fn stored(&mut self, season: u32, rows: &[LeagueMatch]) -> Result<(), Wrong> {
         for row in rows {
             let challenge = self.matches.running.remove(&row.number).and_then(|running| running.challenge);
             self.challenges.ended.extend(challenge.map(|challenge| challenge.id));

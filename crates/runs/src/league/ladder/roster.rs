@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use referee_league::{BotDisplayNames, LadderError, LeagueBot, LeagueOwner, ShownOwner};
+use referee_game::Wrong;
+use referee_league::{BotDisplayNames, LeagueBot, LeagueOwner, ShownOwner};
 use referee_stats::Entrant;
 use referee_stats::ladder::{FaultExclusion, Name, Newcomer};
 
@@ -58,7 +59,7 @@ type Program = (Option<String>, Option<PathBuf>);
 
 impl Ladder {
     /// The player with this name, which is added if it is new.
-    pub(super) fn player(&mut self, name: &str) -> Result<Entrant, LadderError> {
+    pub(super) fn player(&mut self, name: &str) -> Result<Entrant, Wrong> {
         let before = self.results.tally.len();
         let player = self.results.tally.player(name)?;
         if self.results.tally.len() > before {

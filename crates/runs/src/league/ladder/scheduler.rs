@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::SharedLadder;
 use super::matches::MatchInProgress;
-use referee_engine::runner::{DueSet, Fixture, JoinError, Next, NextSet, Scheduler, SetScheduler};
+use referee_engine::runner::{DueSet, Fixture, Next, NextSet, Scheduler, SetScheduler};
+use referee_game::Wrong;
 use referee_results::FinishedMatch;
 use referee_stats::ladder::Name;
 use referee_stats::{Deals, Entrant, Lineup};
@@ -92,25 +93,28 @@ impl Scheduler for LadderScheduler {
         }
     }
 
-    fn join(&mut self, bot: usize, name: &str) -> Result<(), JoinError> {
+    fn join(&mut self, bot: usize, name: &str) -> Result<(), Wrong> {
         let mut ladder = self.0.lock();
         let of = Name::parse(name).bot;
         let Some(is_program) = ladder.roster.bots.get(&of).map(|bot| bot.command.is_some()) else {
-            return Err(JoinError::NotAdmitted(of));
+            return Err(format!("`{of}` does not take part on this ladder").into());
         };
         let is_new = ladder.results.tally.find(name).is_none();
         if is_new && !is_program && ladder.in_force.is_frozen {
-            return Err(JoinError::Frozen(name.to_owned()));
+            return Err(format!("`{name}` is new, and the ladder is frozen: the deadline has passed").into());
         }
         if is_new && !is_program && !ladder.results.tally.versions(&of).is_empty() {
             let most = ladder.limits.versions;
             let today = ladder.roster.new_versions.entry(of.clone()).or_default();
             if *today >= most {
-                return Err(JoinError::TooManyVersions { bot: of, most });
+                return Err(format!(
+                    "new versions of `{of}` today: {most} of {most}; try again tomorrow (UTC)"
+                )
+                .into());
             }
             *today += 1;
         }
-        let player = ladder.player(name).map_err(|_| JoinError::TooManyPlayers)?;
+        let player = ladder.player(name).map_err(|_| Wrong::new("the ladder has too many players"))?;
         if is_program {
             ladder.retire_programs(&of);
         }

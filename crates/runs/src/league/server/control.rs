@@ -1,6 +1,7 @@
 //! Takes up changes while a ladder is played.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,14 +23,12 @@ use referee_engine::runner::RunChange;
 use referee_engine::sources::{BotSpec, BotTokens, Source};
 use referee_game::Chain;
 use referee_game::hex;
-use referee_league::{
-    LadderError, LadderRulings, LadderSeason, League, LeagueBot, LeagueOwner, NotCounted, OwnerState,
-};
+use referee_league::{LadderRulings, LadderSeason, League, LeagueBot, LeagueOwner, NotCounted, OwnerState};
 use referee_stats::ladder::Name;
 use referee_store::{StoreError, now};
 use referee_workers::JobBots;
 use referee_workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
-use referee_workers::packing::{NotPacked, pack_bots};
+use referee_workers::packing::pack_bots;
 
 /// How often changes of the database are looked for, and players are rated.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -70,15 +69,6 @@ pub(super) enum ControlRequest {
     /// To take up changes now, and to say when they are in force.
     TakeUp(oneshot::Sender<()>),
     End,
-}
-
-/// Why workers cannot play the matches of a program.
-#[derive(Debug, thiserror::Error)]
-enum NotForWorkers {
-    #[error(transparent)]
-    NotPacked(#[from] NotPacked),
-    #[error(transparent)]
-    Ladder(#[from] LadderError),
 }
 
 /// What was last read from the database.
@@ -216,7 +206,7 @@ impl Control<'_> {
         // What is left of this may take a while: it reads the files of programs.
         for (spec, place) in self.programs(&new, &seen.bots)? {
             self.add_for_workers(&spec, place).unwrap_or_else(|why| {
-                tracing::warn!("{}: {} plays on no worker: {}", self.name, spec.name, Chain(&why));
+                tracing::warn!("{}: {} plays on no worker: {}", self.name, spec.name, Chain(&*why));
             });
             if place == ProgramPlace::Anywhere {
                 let _ = self.changes.send(RunChange::Bot(spec));
@@ -257,7 +247,7 @@ impl Control<'_> {
     }
 
     /// Lets workers play the matches of a program, if there are workers.
-    fn add_for_workers(&self, spec: &BotSpec, place: ProgramPlace) -> Result<(), NotForWorkers> {
+    fn add_for_workers(&self, spec: &BotSpec, place: ProgramPlace) -> Result<(), Box<dyn Error>> {
         let Some((bots, folder)) = &self.job_bots else { return Ok(()) };
         let units = pack_bots(std::slice::from_ref(spec), folder)?;
         let mut ladder = self.ladder.lock();

@@ -1,6 +1,7 @@
 //! Why a league is not played.
 
-use referee_league::{ActError, LadderError, NotCounted};
+use referee_game::Wrong;
+use referee_league::{ActError, NotCounted};
 use referee_store::StoreError;
 use std::io;
 use std::net::SocketAddr;
@@ -12,8 +13,7 @@ use referee_workers::carrier::CarrierError;
 use referee_workers::packing::NotPacked;
 
 use super::submissions::missing_layers;
-use crate::league::config::{LadderConfigError, LeagueConfigError, ProgramName};
-use crate::league::{LadderSeedError, NotRecovered};
+use crate::league::config::{LeagueConfigError, ProgramName};
 use crate::workers::WorkersError;
 
 /// Why a league cannot be opened, played or verified.
@@ -81,21 +81,12 @@ pub enum LadderFailure {
     Store(#[from] StoreError),
     #[error("another process plays it")]
     Locked,
-    /// It has no seed.
+    /// It has no seed or no openings.
     #[error(transparent)]
-    Seed(#[from] LadderSeedError),
-    /// It has no openings.
-    #[error(transparent)]
-    Config(#[from] LadderConfigError),
-    /// Its results cannot be completed after a crash.
-    #[error(transparent)]
-    NotRecovered(#[from] NotRecovered),
+    Wrong(#[from] Wrong),
     /// Its results cannot be counted.
     #[error(transparent)]
     NotCounted(#[from] NotCounted),
-    /// A match does not fit it.
-    #[error(transparent)]
-    Misfit(#[from] LadderError),
     #[error("watch {address}")]
     Watch {
         address: SocketAddr,

@@ -21,8 +21,8 @@ use crate::config::random_seed;
 use crate::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
 use crate::league::resume::ResumedSet;
 use crate::league::{
-    Ladder, LadderMemory, LadderSeed, LadderSeedError, SharedLadder, deal_of, ladder_folder, note_rules,
-    recover, resume, resume_on_workers,
+    Ladder, LadderMemory, LadderSeed, SharedLadder, deal_of, ladder_folder, note_rules, recover, resume,
+    resume_on_workers,
 };
 use crate::workers::leases;
 
@@ -99,7 +99,7 @@ impl LadderOpening<'_> {
         let last_on_workers = leases.as_ref().map_or(Ok(0), Leases::last_set)?;
         let openings = config.openings(&prepared.game, &seed)?;
         // Pairings are drawn from another source than the dice of matches.
-        let drawn = random_seed().map_err(LadderSeedError::from)?;
+        let drawn = random_seed()?;
         let rng = drawn.match_key("league", name, &[""]).stream();
         let mut ladder = Ladder::new(name, seats, openings, prepared.limits, rng, wait.clone());
         let next = next.max(last_on_workers + 1);

@@ -1,7 +1,6 @@
 //! Plays the matches of visitors against the programs of a ladder.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -9,12 +8,12 @@ use referee_bots::{Command, Launch};
 use referee_engine::driver::{Run, Terms};
 use referee_engine::runner::MatchRunner;
 use referee_engine::sources::{BotSpec, Source};
-use referee_game::Chain;
+use referee_game::{Chain, Wrong};
 use referee_web::{VisitorMatch, VisitorRoom};
 
 use crate::RelaySocket;
-use crate::config::{SeedError, random_seed};
-use crate::league::config::{LadderConfig, LadderConfigError, LadderGame, LadderVisitors};
+use crate::config::random_seed;
+use crate::league::config::{LadderConfig, LadderGame, LadderVisitors};
 use crate::play::Play;
 
 /// The name of visitors in their matches.
@@ -33,17 +32,6 @@ impl StartedPrograms {
         let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         programs.insert(player.to_owned(), command.clone());
     }
-}
-
-/// Why the match of a visitor cannot be played.
-#[derive(Debug, thiserror::Error)]
-enum NotPlayed {
-    #[error(transparent)]
-    Seed(#[from] SeedError),
-    #[error(transparent)]
-    Openings(#[from] LadderConfigError),
-    #[error(transparent)]
-    Io(#[from] io::Error),
 }
 
 /// What the matches of visitors have in common.
@@ -80,7 +68,7 @@ pub(super) fn room(
 }
 
 impl VisitorTable {
-    fn play(&self, visit: VisitorMatch) -> Result<(), NotPlayed> {
+    fn play(&self, visit: VisitorMatch) -> Result<(), Wrong> {
         let VisitorMatch { bot, seat, client, feed, interrupt } = visit;
         // It may have been replaced by another version at this moment.
         let Some(program) = self.programs.get(&bot) else { return Ok(()) };

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{RunNotice, change_commands, check_files, default_sandbox};
-use crate::tournament::config::{ConfigError, EntrantConfig, EntrantError, TournamentConfig};
+use crate::tournament::config::{ConfigError, EntrantConfig, TournamentConfig};
 use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, separate};
 use referee_engine::sources::{Connection, Source};
+use referee_game::Wrong;
 use referee_game::name::{NameError, NameSet};
 use referee_stats::schedule::Plan;
 
@@ -35,9 +36,9 @@ impl TournamentConfig {
         let mut names = NameSet::default();
         let mut sources = Vec::new();
         for (index, entrant) in self.entrants.iter().enumerate() {
-            let wrong = |why: EntrantError| {
+            let wrong = |why: Wrong| {
                 let which = entrant.name.clone().unwrap_or_else(|| format!("number {}", index + 1));
-                ConfigError::Entrant { entrant: which, why }
+                ConfigError::Wrong(Wrong::at(format!("entrant {which}"), why))
             };
             entrant.check_team(game, plan).map_err(wrong)?;
             // The bot of a withdrawn entrant may be missing.
@@ -50,7 +51,7 @@ impl TournamentConfig {
             for (at, bot) in entrant.team.iter().enumerate() {
                 let source = self.source(bot, &sandbox, &mut names, is_there).map_err(|why| {
                     let bot = bot.name.clone().unwrap_or_else(|| (at + 1).to_string());
-                    wrong(EntrantError::Bot { bot, why: Box::new(why) })
+                    wrong(Wrong::at(format!("bot {bot}"), why))
                 });
                 sources.push(source?);
             }
@@ -63,17 +64,19 @@ impl TournamentConfig {
     /// Checks what people see instead of names: it must not look like the name of another entrant.
     pub(in crate::tournament) fn check_display_names(&self) -> Result<(), ConfigError> {
         let mut names = NameSet::default();
-        let wrong = |name: &str, why: EntrantError| ConfigError::Entrant { entrant: name.to_owned(), why };
+        let wrong = |name: &str, why: Wrong| ConfigError::Wrong(Wrong::at(format!("entrant {name}"), why));
         for name in self.entrants.iter().filter_map(|entrant| entrant.name.as_deref()) {
             names.add(name).map_err(|error| wrong(name, error.into()))?;
         }
         for entrant in &self.entrants {
             let Some(display) = &entrant.display_name else { continue };
             let Some(name) = &entrant.name else {
-                return Err(ConfigError::DisplayOfNobody(display.clone()));
+                return Err(ConfigError::Wrong(
+                    format!("display_name `{display}`: the entrant needs a `name`, too").into(),
+                ));
             };
             let added = names.add_display(name, display);
-            added.map_err(|error| wrong(name, EntrantError::DisplayName(error)))?;
+            added.map_err(|error| wrong(name, Wrong::at("display_name", error)))?;
         }
         Ok(())
     }
@@ -90,10 +93,10 @@ impl TournamentConfig {
         sandbox: &Sandbox,
         names: &mut NameSet,
         is_there: bool,
-    ) -> Result<Arc<dyn Source>, EntrantError> {
+    ) -> Result<Arc<dyn Source>, Wrong> {
         check_new_name(&bot.name, names)?;
         if !(0.01..=100.0).contains(&bot.clock_factor) {
-            return Err(EntrantError::ClockFactor(bot.clock_factor));
+            return Err(format!("clock_factor {} is not from 0.01 to 100", bot.clock_factor).into());
         }
         match (&bot.command, &bot.tcp) {
             (Some(command), None) => {
@@ -104,7 +107,9 @@ impl TournamentConfig {
                     (None, Some(files)) => files.clone(),
                     (None, None) => self.resolve(Path::new("")),
                 };
-                let sandbox = sandbox.with(self.resolved_limits(&bot.limits))?;
+                let sandbox = sandbox
+                    .with(self.resolved_limits(&bot.limits))
+                    .map_err(|why| Wrong::at("limits", why))?;
                 let env = bot.env.clone();
                 let command = Command { directory: Some(directory), files, env, sandbox, ..command };
                 if is_there {
@@ -113,9 +118,9 @@ impl TournamentConfig {
                 }
                 Ok(Arc::new(command))
             }
-            (None, Some(_)) if bot.files.is_some() => Err(EntrantError::FilesOfConnection),
+            (None, Some(_)) if bot.files.is_some() => Err("`files` are those of a `command`".into()),
             (None, Some(name)) => Ok(Arc::new(Connection::new(name)?)),
-            _ => Err(EntrantError::NoSource),
+            _ => Err("it needs either a `command` or a `tcp` name".into()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The entrants of a tournament file.
 
+use referee_game::{Wrong, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Dollars;
-use crate::tournament::config::{EntrantError, Restart};
+use crate::tournament::config::Restart;
 use referee_bots::sandbox::BotLimits;
 use referee_engine::sources::Source;
 use referee_stats::schedule::{Format, Plan};
@@ -83,37 +84,48 @@ impl EntrantConfig {
     }
 
     /// Validates a team.
-    pub(super) fn check_team(&self, game: &str, plan: &Plan) -> Result<(), EntrantError> {
+    pub(super) fn check_team(&self, game: &str, plan: &Plan) -> Result<(), Wrong> {
         if self.team.is_empty() {
             return Ok(());
         }
         let (seats, sides) = (plan.seating.seats(), plan.seating.sides());
         let own = EntrantConfig { team: Vec::new(), ..self.clone() };
         if self.name.is_none() {
-            return Err(EntrantError::NamelessTeam);
+            return Err("a team needs a `name`".into());
         }
         if seats == sides {
-            return Err(EntrantError::NoPartners { game: game.to_owned(), seats });
+            return Err(format!("`team`: {game} with {seats} seats has no partners").into());
         }
         if matches!(plan.format, Format::Partners { .. }) {
-            return Err(EntrantError::FixedPartners);
+            return Err(
+                "a `team` is fixed, but the format `partners` pairs all entrants with each other".into()
+            );
         }
         let bots = self.team.len();
         if bots != seats / sides {
-            return Err(EntrantError::TeamSize { bots, game: game.to_owned(), seats: seats / sides });
+            return Err(format!(
+                "its team has {}, but a side of {game} has {seats} seats",
+                counted(bots, "bot", "bots"),
+                seats = seats / sides
+            )
+            .into());
         }
         if self.team.iter().any(|bot| !bot.team.is_empty()) {
-            return Err(EntrantError::TeamInTeam);
+            return Err("a bot of a team cannot have a `team` itself".into());
         }
         if !own.is_blank() {
-            return Err(EntrantError::KeysOfBot);
+            return Err(
+                "only `name`, `display_name` and `absent` are allowed beside `team`: other keys belong \
+                 to its bots"
+                    .into(),
+            );
         }
         if self
             .team
             .iter()
             .any(|bot| !bot.absent.is_empty() || bot.elo.is_some() || bot.display_name.is_some())
         {
-            return Err(EntrantError::KeysOfTeam);
+            return Err("`absent` and `display_name` belong to the team, not to one of its bots".into());
         }
         Ok(())
     }

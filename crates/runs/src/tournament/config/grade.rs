@@ -4,7 +4,7 @@ use std::path::Path;
 
 use referee_bots::sandbox::{Mode, Sandbox};
 use referee_game::name::NameSet;
-use referee_game::{Misconfigured, hex};
+use referee_game::{Misconfigured, Wrong, hex};
 use referee_workers::archive::ArchiveId;
 use sha2::{Digest, Sha256};
 
@@ -22,7 +22,7 @@ impl TournamentConfig {
         if config.mode != Mode::Strict {
             let what =
                 format!("a bot that was handed in is graded in the sandbox `strict`, not `{}`", config.mode);
-            return Err(ConfigError::Format(Misconfigured(what)));
+            return Err(ConfigError::Wrong(Wrong::at("format", Misconfigured(what))));
         }
         let sandbox = config.sandbox(|path| self.resolve(path))?;
         self.sandbox = Some(config);

@@ -13,8 +13,8 @@ use std::path::{Component, Path, PathBuf};
 
 use referee_engine::sources::BotSpec;
 use referee_files::read_regular;
-use referee_game::Misconfigured;
 use referee_game::chance::Seed;
+use referee_game::{Misconfigured, Wrong};
 use referee_match::{DrawRule, ResignRule};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -27,12 +27,12 @@ use serde_json::{Map, Value};
 
 use crate::config::{
     ClockLimits, Dollars, Milliseconds, OpeningOrder, PublishConfig, ReadyLimits, SandboxConfig, Setting,
-    WithSuggestion, defaults, parse_seed, read_seed,
+    defaults, parse_seed, read_seed, with_suggestion,
 };
 use crate::workers::WorkersConfig;
 
 pub use entrant::EntrantConfig;
-pub use error::{ConfigError, EntrantError};
+pub use error::ConfigError;
 pub use prepare::PreparedTournament;
 
 /// The contents of the file; `examples/tournament.toml` shows and explains all keys.
@@ -292,11 +292,11 @@ impl TournamentConfig {
     /// # Errors
     /// If it cannot be read, or is not valid.
     pub fn read(path: &Path) -> Result<TournamentConfig, ConfigError> {
-        let unreadable = |why| ConfigError::Unreadable { path: path.to_owned(), why };
+        let unreadable = |why| ConfigError::Wrong(Wrong::at(path.display().to_string(), why));
         let text = String::from_utf8(read_regular(path).map_err(unreadable)?);
-        let text = text.map_err(|why| ConfigError::NoText { path: path.to_owned(), why })?;
+        let text = text.map_err(|why| ConfigError::Wrong(Wrong::at(path.display().to_string(), why)))?;
         let config = TournamentConfig::parse(&text)
-            .map_err(|why| ConfigError::Invalid { path: path.to_owned(), why })?;
+            .map_err(|why| ConfigError::Wrong(Wrong::at(path.display().to_string(), why)))?;
         let file = std::path::absolute(path).map_err(unreadable)?;
         Ok(config.with_base(file.parent().unwrap_or(Path::new("/"))))
     }
@@ -305,8 +305,8 @@ impl TournamentConfig {
     ///
     /// # Errors
     /// If it is not valid.
-    pub fn parse(text: &str) -> Result<TournamentConfig, WithSuggestion> {
-        toml::from_str(text).map_err(|error| WithSuggestion::of(&error))
+    pub fn parse(text: &str) -> Result<TournamentConfig, Wrong> {
+        toml::from_str(text).map_err(|error| with_suggestion(&error))
     }
 
     /// The configuration as TOML.
@@ -384,11 +384,17 @@ impl TournamentConfig {
     /// If it is not valid, or its file cannot be read.
     pub fn seed(&self) -> Result<Option<Seed>, ConfigError> {
         match (&self.seed, &self.seed_file) {
-            (Some(_), Some(_)) => Err(ConfigError::TwoSeeds),
-            (Some(text), None) => parse_seed(text).map(Some).map_err(ConfigError::Seed),
+            (Some(_), Some(_)) => {
+                Err(ConfigError::Wrong(Wrong::new("`seed` and `seed_file` are mutually exclusive")))
+            }
+            (Some(text), None) => {
+                parse_seed(text).map(Some).map_err(|why| ConfigError::Wrong(Wrong::at("seed", why)))
+            }
             (None, Some(path)) => {
                 let path = self.resolve(path);
-                read_seed(&path).map(Some).map_err(|why| ConfigError::SeedFile { path, why })
+                read_seed(&path).map(Some).map_err(|why| {
+                    ConfigError::Wrong(Wrong::at(format!("seed_file {}", path.display()), why))
+                })
             }
             (None, None) => Ok(None),
         }

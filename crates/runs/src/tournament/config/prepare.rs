@@ -13,7 +13,7 @@ use referee_engine::sources::{BotSpec, Listen, Source};
 use referee_game::chance::Seed;
 use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
-use referee_game::{Misconfigured, Seating, counted};
+use referee_game::{Misconfigured, Seating, Wrong, counted};
 use referee_match::{Adjudication, check_policy};
 use referee_report::tournament::Settings;
 use referee_stats::Deals;
@@ -25,9 +25,7 @@ use crate::config::{
     adjudication, listen, pem_files,
 };
 use crate::play::check_fresh;
-use crate::tournament::config::{
-    ConfigError, EntrantError, FormatConfig, MirrorConfig, Restart, TournamentConfig,
-};
+use crate::tournament::config::{ConfigError, FormatConfig, MirrorConfig, Restart, TournamentConfig};
 
 /// The default maximum number of bot processes, unless more have to play concurrently.
 const PROCESSES: usize = 64;
@@ -94,7 +92,8 @@ impl TournamentConfig {
         match &self.disguise {
             None => Ok(rules),
             Some(text) => {
-                let rules = disguise(rules, text).map_err(ConfigError::Disguise)?;
+                let rules =
+                    disguise(rules, text).map_err(|why| ConfigError::Wrong(Wrong::at("disguise", why)))?;
                 games.add_kept(rules);
                 Ok(rules)
             }
@@ -107,7 +106,8 @@ impl TournamentConfig {
     /// # Errors
     /// If the seats or the format do not fit the game and the entrants.
     pub fn plan(&self, rules: &dyn Rules, entries: Option<Vec<Participation>>) -> Result<Plan, ConfigError> {
-        let seating = rules.meta().seating(self.seats).map_err(ConfigError::Seats)?;
+        let seating =
+            rules.meta().seating(self.seats).map_err(|why| ConfigError::Wrong(Wrong::at("seats", why)))?;
         let deals = match self.mirror {
             Some(MirrorConfig::None) => Deals::Single,
             Some(MirrorConfig::Rotations) => Deals::Mirrored,
@@ -126,7 +126,9 @@ impl TournamentConfig {
         };
         let mut plan = Plan::new(format, seating, deals, self.entrants.len());
         if self.rank_by == RankBy::Amounts && rules.meta().amounts.is_none() {
-            return Err(ConfigError::RankBy(rules.meta().id));
+            return Err(ConfigError::Wrong(
+                format!("rank_by: `{}` has no amounts; expected \"points\"", rules.meta().id).into(),
+            ));
         }
         plan.rank_by = self.rank_by;
         plan.entrants = entries.unwrap_or(plan.entrants);
@@ -137,7 +139,7 @@ impl TournamentConfig {
         if let FormatConfig::Swiss { bye, requested_bye, .. } = self.format {
             plan.byes = ByePoints { allocated: bye.half_points, requested: requested_bye.half_points };
         }
-        plan.check().map_err(ConfigError::Format)?;
+        plan.check().map_err(|why| ConfigError::Wrong(Wrong::at("format", why)))?;
         Ok(plan)
     }
 
@@ -156,16 +158,20 @@ impl TournamentConfig {
         let needs_fresh =
             plan.deals != Deals::Single && deal_leaks_information(rules.meta()) && !self.trust_bots;
         if needs_fresh {
-            check_fresh(rules, &sources).map_err(ConfigError::Mirror)?;
+            check_fresh(rules, &sources).map_err(|why| {
+                ConfigError::Wrong(Wrong::from(format!(
+                    "mirror: {why}; `trust_bots = true` overrides this check"
+                )))
+            })?;
         }
         let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
         let terms = Terms { trust_outages: self.trust_outages, adjudication: self.adjudication(), ..terms };
-        terms.adjudication.check(rules.meta(), plan.seating).map_err(ConfigError::Adjudication)?;
+        terms.adjudication.check(rules.meta(), plan.seating).map_err(|why| ConfigError::Wrong(why.into()))?;
         let listen = self.listen(&sources, &mut notices)?;
         if let Some(workers) = &self.workers {
-            workers.resolved(|path| self.resolve(path))?;
+            workers.resolved(|path| self.resolve(path)).map_err(|why| Wrong::at("[workers]", why))?;
         }
-        check_policy(rules.meta(), self.on_fault).map_err(ConfigError::Policy)?;
+        check_policy(rules.meta(), self.on_fault).map_err(|why| ConfigError::Wrong(why.into()))?;
         let openings = self.openings(rules, plan.seating, &seed, &mut notices)?;
         let names = self.bots().map(|bot| bot.name.clone());
         let of_teams = self.entrants.iter().filter(|entrant| !entrant.team.is_empty());
@@ -174,9 +180,11 @@ impl TournamentConfig {
         for (entrant, config) in entrants.iter_mut().zip(self.bots()) {
             entrant.clock_factor = config.clock_factor;
             if let Some(clock) = terms.clock.and_then(|clock| entrant.clock(clock)) {
-                check_clock(clock).map_err(|why| ConfigError::Entrant {
-                    entrant: entrant.name.clone(),
-                    why: EntrantError::Clock { factor: config.clock_factor, why },
+                check_clock(clock).map_err(|why| {
+                    ConfigError::Wrong(Wrong::at(
+                        format!("entrant {}", entrant.name),
+                        Wrong::at(format!("clock_factor {}", config.clock_factor), why),
+                    ))
                 })?;
             }
             entrant.hide_legal = self.hide_legal || config.hide_legal;
@@ -184,13 +192,13 @@ impl TournamentConfig {
         }
         for (key, value, most) in [("jobs", self.jobs, 10_000), ("slots", self.slots, limits::SLOTS as u32)] {
             if !(1..=most).contains(&value) {
-                return Err(ConfigError::Range { key, value, most });
+                return Err(ConfigError::Wrong(format!("{key}: {value} is not from 1 to {most}").into()));
             }
         }
         let (jobs, seats) = (self.jobs as usize, plan.seating.seats());
         let processes = self.processes.map_or(PROCESSES.max(jobs * seats), |processes| processes as usize);
         if processes < jobs * seats {
-            return Err(ConfigError::Processes { given: processes, jobs, seats });
+            return Err(ConfigError::Wrong(format!("processes: {processes} is less than the {} needed for `jobs` = {jobs} with {seats} seats", jobs * seats).into()));
         }
         Ok(PreparedTournament {
             run: Run { seed, terms },
@@ -222,8 +230,7 @@ impl TournamentConfig {
                 wait: config.wait.duration(),
                 reconnect: config.reconnect.duration(),
                 connections: config.connections,
-                certificate: pem_files(path(&config.tls_cert), path(&config.tls_key))
-                    .map_err(ConfigError::Certificate)?
+                certificate: pem_files("listen.", path(&config.tls_cert), path(&config.tls_key))?
                     .map(CertificateFile::Pem),
             });
         }
@@ -244,7 +251,7 @@ impl TournamentConfig {
     /// # Errors
     /// If the file has another format, or no scale.
     pub fn scale(&self) -> Result<(&GradeScale, GradeTerms), ConfigError> {
-        let wrong = |what: &str| ConfigError::Format(Misconfigured(what.to_owned()));
+        let wrong = |what: &str| ConfigError::Wrong(Wrong::at("format", Misconfigured(what.to_owned())));
         let FormatConfig::Grade { within, max_sets } = self.format else {
             return Err(wrong("expected `kind = \"grade\"`"));
         };
@@ -260,7 +267,7 @@ impl TournamentConfig {
         notices: &mut Vec<RunNotice>,
     ) -> Result<Openings, ConfigError> {
         if self.opening_start == 0 {
-            return Err(ConfigError::OpeningZero);
+            return Err(ConfigError::Wrong(Wrong::new("opening_start: 0 is no opening: the first is 1")));
         }
         let meta = rules.meta();
         // Deterministic bots would play the same match again and again.
@@ -271,13 +278,15 @@ impl TournamentConfig {
             && !deal_leaks_information(meta)
         {
             let what = format!("a grade of {} needs `opening_plies` or `openings`", meta.id);
-            return Err(ConfigError::Format(Misconfigured(what)));
+            return Err(ConfigError::Wrong(Wrong::at("format", Misconfigured(what))));
         }
         if self.draws_openings() && (self.opening_start > 1 || self.order != OpeningOrder::File) {
-            return Err(ConfigError::DrawnOpenings);
+            return Err(ConfigError::Wrong(Wrong::new(
+                "a race or a grade draws an opening for each set: omit `order` and `opening_start`",
+            )));
         }
         if self.opening_start > 1 && self.openings.is_none() {
-            return Err(ConfigError::StartOfNothing);
+            return Err(ConfigError::Wrong(Wrong::new("opening_start needs `openings`")));
         }
         let source = match (self.openings_file(), self.opening_plies) {
             (Some(path), plies) => {
