@@ -96,7 +96,7 @@ impl<'a> Replay<'a> {
         let is_outage = matches!(abort, Some(AbortReason::Unavailable { .. }));
         let failure = abort.filter(|reason| reason.rules_calls().is_some());
         let mut replayed = open_match(header, Seed(seed), salt, wants, watched, failure, catalog)
-            .map_err(|why| at_line(1, why.into()))?;
+            .map_err(|why| at_line(1, why))?;
         // Otherwise the answer that reports the outage would be a fault.
         replayed.trust_outages(is_outage);
         let (rest, last) = (parts.happened, parts.last);
@@ -418,7 +418,7 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
     let header = read_header(text).map_err(|error| Difference::at(1, error))?;
     let match_id = || Some(header.r#match.clone());
     let at_line = |line, what| Difference { match_id: match_id(), ..Difference::at(line, what) };
-    check_format(&header).map_err(|error| at_line(1, error.into()))?;
+    check_format(&header).map_err(|error| at_line(1, error))?;
     // A record ends with a line break; bytes after the last one are not a line.
     let breaks = record.iter().filter(|&&byte| byte == b'\n').count();
     let last = breaks + usize::from(!record.ends_with(b"\n"));

@@ -348,7 +348,7 @@ pub fn check(
     let schemas = match GameSchemas::new(&rules.schema()) {
         Ok(schemas) => schemas,
         Err(invalid) => {
-            step("schema", "the-directory", Err(invalid.into()))?;
+            step("schema", "the-directory", Err(invalid))?;
             return None;
         }
     };

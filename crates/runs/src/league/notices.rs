@@ -148,7 +148,7 @@ impl NoticeFiles {
             match announcement_files(&folder) {
                 Ok(found) => files = found,
                 Err(why) => {
-                    problems.push(Wrong::at(format!("[pages] announcements: {}", folder.display()), why))
+                    problems.push(Wrong::at(format!("[pages] announcements: {}", folder.display()), why));
                 }
             }
         }

@@ -95,9 +95,8 @@ impl SendCommand {
         let found: Vec<&str> = arguments.iter().flat_map(|argument| places(argument)).collect();
         if let Some(other) = found.iter().find(|place| !["file", "name"].contains(place)) {
             return Err(format!(
-                "there is no `{}`; {{file}} is the path of the pack, {{name}} a name for it that no \
-                 other pack of the league has",
-                format!("{{{other}}}")
+                "there is no `{{{other}}}`; {{file}} is the path of the pack, {{name}} a name for it that no \
+                 other pack of the league has"
             )
             .into());
         }
