@@ -2,7 +2,7 @@
 """Matches of UCI engines here and in fastchess: `benches/engines.py REFEREE FASTCHESS [speed] [crowd] [same]`.
 
 REFEREE and FASTCHESS are optimised builds. `speed`: plies a second of two engines that answer at once, one game at a time and eight at
-once, on one core; the two programs alternate. `crowd`: 255 games at once on two cores, with losses on time and memory. `same`: the games
+once, on one core, and the processor time of a ply; the two programs alternate. `crowd`: 255 games at once on two cores, with losses on time and memory. `same`: the games
 of two Stockfish at fixed nodes from the same openings, move for move. Without one of them all three. Needs `cc`, and `same` needs
 `stockfish`. Nothing is written but in a temporary directory.
 """
@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import statistics
 import subprocess
 import tempfile
@@ -38,6 +39,12 @@ def timed(command, cores, folder):
     return output, time.monotonic() - began
 
 
+def processor_time():
+    """The seconds of processors that processes took which have ended: unlike the time on the wall, others take none of it."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def by_referee(referee, engine, games, jobs, clock="tc=600+1"):
     limits = ["--clock", clock, "--max-moves", str(PLIES // 2)]
     return [referee, "play", "chess", f"uci:{engine}", f"uci:{engine}", "-n", str(games), "--jobs", str(jobs), *limits, "--json"]
@@ -62,16 +69,21 @@ def speed(args, engine):
     core = {min(os.sched_getaffinity(0))}
     for jobs in (1, 8):
         ratios, rates = [], {"referee": [], "fastchess": []}
+        work, took = [], {"referee": [], "fastchess": []}
         for _ in range(ROUNDS):
             for name, make in (("referee", by_referee), ("fastchess", by_fastchess)):
                 with tempfile.TemporaryDirectory() as folder:
                     command = make(getattr(args, name), engine, args.games, jobs)
+                    before = processor_time()
                     output, seconds = timed(command, core, folder)
+                    took[name].append((processor_time() - before) * 1e6 / (args.games * PLIES))
                     assert played(output, folder) == args.games, output
                     rates[name].append(args.games * PLIES / seconds)
             ratios.append(rates["referee"][-1] / rates["fastchess"][-1])
-        each = ", ".join(f"{name} {statistics.median(of):,.0f} plies/s" for name, of in rates.items())
-        print(f"{jobs} at once: {each}, ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+            work.append(took["fastchess"][-1] / took["referee"][-1])
+        for what, unit, of, values in (("wall", "plies/s", rates, ratios), ("processor", "us a ply", took, work)):
+            each = ", ".join(f"{name} {statistics.median(numbers):,.0f} {unit}" for name, numbers in of.items())
+            print(f"{jobs} at once, {what}: {each}, ratio {statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})", flush=True)
 
 
 def memory(pid, seen):

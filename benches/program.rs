@@ -1,9 +1,10 @@
 //! What rules that are a program cost: the time of a decision in a game of this process, and in the same game as a program
-//! in C and in Python, and as a WebAssembly module.
+//! in C and in Python, and as a WebAssembly module; then chess of this process and as a module.
 //!
 //! Instant bots, records in a directory of their own, no clock; the process tree is pinned to one core. They alternate. The
 //! time of a decision is that of many matches without that of few, so that starts of processes do not count.
-//! `cargo bench --bench program --features wasm`; needs a C compiler (`cc`), `clang` with `lld`, and `python3`.
+//! `cargo bench --bench program --features wasm`; needs a C compiler (`cc`), `clang` with `lld`, and `python3`. Chess needs
+//! `rustup target add wasm32-unknown-unknown`.
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;
@@ -23,9 +24,12 @@ use serde::{Deserialize, Serialize};
 
 const ROUNDS: usize = 7;
 const MATCHES: u32 = 400;
-/// Matches whose time is subtracted.
-const FEW: u32 = 40;
+/// The time of one match in so many is subtracted.
+const MANY_TO_FEW: u32 = 10;
 const PLIES: u8 = 60;
+/// The same of chess. Without openings, all matches would be one.
+const CHESS_MATCHES: u32 = 60;
+const CHESS: [&str; 4] = ["--opening-plies", "6", "--set", "turn_limit=66"];
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// A game of 60 plies in which every move is always legal. It begins with a random number, so that no match has the positions
@@ -145,13 +149,18 @@ fn main() -> Result<std::process::ExitCode> {
     Ok(std::process::ExitCode::SUCCESS)
 }
 
-/// Writes the directory of the game as a program.
-fn write_game(folder: &Path, name: &str, program: &str) -> Result<String> {
+/// Of the game of lines.
+const CHANCE: &str = "chance = true\nreasons = [\"length\"]\n";
+/// Of chess, whose module has the length of a match as an option.
+const OF_CHESS: &str = "reasons = [\"checkmate\", \"stalemate\", \"insufficient_material\", \"repetition\", \"quiet_plies\"]\n\
+    openings = 6\n[options.turn_limit]\ndefault = 0\nhelp = \"A draw after so many plies.\"\n";
+
+/// Writes the directory of a game as a program.
+fn write_game(folder: &Path, name: &str, program: &str, rest: &str) -> Result<String> {
     let directory = folder.join(name);
     std::fs::create_dir(&directory)?;
-    let id = format!("line_{name}");
     let manifest = format!(
-        "protocol = 1\nid = \"{id}\"\ntitle = \"Line\"\nversion = 1\n{program}\nseats = 2\nchance = true\nreasons = [\"length\"]\n"
+        "protocol = 1\nid = \"of_{name}\"\ntitle = \"Bench\"\nversion = 1\n{program}\nseats = 2\n{rest}"
     );
     std::fs::write(directory.join("game.toml"), manifest)?;
     Ok(directory.display().to_string())
@@ -163,7 +172,7 @@ fn compile(compiler: &str, options: &[&str], source: &Path, program: &Path) -> R
 }
 
 /// Plays this number of matches.
-fn play(folder: &Path, game: &str, matches: u32) -> Result<f64> {
+fn play(folder: &Path, game: &str, options: &[&str], matches: u32) -> Result<f64> {
     let this = std::env::current_exe()?.display().to_string();
     let (bot, records) = (format!("'{this}' as-bot"), folder.join("records"));
     let _limit = Limit::new(LIMIT, format!("matches of {game}"));
@@ -182,6 +191,7 @@ fn play(folder: &Path, game: &str, matches: u32) -> Result<f64> {
             "--record",
         ])
         .arg(&records)
+        .args(options)
         .stdout(Stdio::null())
         .output()?;
     let took = start.elapsed().as_secs_f64();
@@ -193,9 +203,10 @@ fn play(folder: &Path, game: &str, matches: u32) -> Result<f64> {
 }
 
 /// Microseconds per decision.
-fn decision(folder: &Path, game: &str) -> Result<f64> {
-    let (few, many) = (play(folder, game, FEW)?, play(folder, game, FEW + MATCHES)?);
-    Ok((many - few) * 1e6 / f64::from(MATCHES * u32::from(PLIES)))
+fn decision(folder: &Path, game: &str, options: &[&str], matches: u32) -> Result<f64> {
+    let few = matches / MANY_TO_FEW;
+    let (less, more) = (play(folder, game, options, few)?, play(folder, game, options, few + matches)?);
+    Ok((more - less) * 1e6 / f64::from(matches * u32::from(PLIES)))
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -207,12 +218,12 @@ fn bench() -> Result<()> {
     pin(0)?;
     let folder = tempfile::tempdir()?;
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/program");
-    let in_c = write_game(folder.path(), "c", "command = \"./line\"")?;
+    let in_c = write_game(folder.path(), "c", "command = \"./line\"", CHANCE)?;
     compile("cc", &["-O2"], &sources.join("line.c"), &Path::new(&in_c).join("line"))?;
-    let wasm = write_game(folder.path(), "wasm", "wasm = \"line.wasm\"")?;
+    let wasm = write_game(folder.path(), "wasm", "wasm = \"line.wasm\"", CHANCE)?;
     let bare = ["--target=wasm32", "-nostdlib", "-O2", "-Wl,--no-entry,-z,stack-size=8192"];
     compile("clang", &bare, &sources.join("wasm.c"), &Path::new(&wasm).join("line.wasm"))?;
-    let in_python = write_game(folder.path(), "python", "command = \"python3 line.py\"")?;
+    let in_python = write_game(folder.path(), "python", "command = \"python3 line.py\"", CHANCE)?;
     std::fs::copy(sources.join("line.py"), Path::new(&in_python).join("line.py"))?;
     println!("microseconds per decision");
     println!(
@@ -221,8 +232,9 @@ fn bench() -> Result<()> {
     );
     let (mut of_wasm, mut of_c, mut differences) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        let built_in = decision(folder.path(), "line")?;
-        let [wasm, c, python] = [&wasm, &in_c, &in_python].map(|game| decision(folder.path(), game));
+        let line = |game| decision(folder.path(), game, &[], MATCHES);
+        let built_in = line("line")?;
+        let [wasm, c, python] = [&wasm, &in_c, &in_python].map(|game| line(game));
         let (wasm, c, python) = (wasm?, c?, python?);
         println!(
             "{built_in:>10.1} {wasm:>10.1} {:>10.2} {c:>10.1} {:>10.2} {python:>10.1} {:>12.1}",
@@ -237,5 +249,42 @@ fn bench() -> Result<()> {
     println!("wasm: median ratio {:.2}", median(of_wasm));
     println!("C: median ratio {:.2}", median(of_c));
     println!("Python: median difference {:.1} us", median(differences));
+    chess(folder.path())
+}
+
+/// Chess of this process, and of a module with the same code.
+fn chess(folder: &Path) -> Result<()> {
+    const TARGET: &str = "wasm32-unknown-unknown";
+    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/chess_module");
+    let built = Command::new("cargo")
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "--package",
+            "referee-chess-module",
+            "--target",
+            TARGET,
+            "--target-dir",
+        ])
+        .arg(&target)
+        .env("RUSTFLAGS", "-Clink-arg=-zstack-size=65536")
+        .status()?;
+    if !built.success() {
+        println!("without chess as a module: `rustup target add {TARGET}`");
+        return Ok(());
+    }
+    let wasm = write_game(folder, "chess", "wasm = \"chess.wasm\"", OF_CHESS)?;
+    let module = target.join(TARGET).join("release/referee_chess_module.wasm");
+    std::fs::copy(module, Path::new(&wasm).join("chess.wasm"))?;
+    println!("{:>10} {:>10} {:>10}", "chess", "wasm", "ratio");
+    let mut ratios = Vec::new();
+    for _ in 0..ROUNDS {
+        let built_in = decision(folder, "chess", &CHESS, CHESS_MATCHES)?;
+        let wasm = decision(folder, &wasm, &CHESS, CHESS_MATCHES)?;
+        println!("{built_in:>10.1} {wasm:>10.1} {:>10.2}", wasm / built_in);
+        ratios.push(wasm / built_in);
+    }
+    println!("chess: median ratio {:.1}", median(ratios));
     Ok(())
 }
