@@ -11,10 +11,10 @@ use crate::common::league::{League, drain, hello, receive_matches};
 use crate::common::{Referee, Signal, browser};
 use crate::watch::wait_until;
 
-const TABLES: &str = "[owners]\nlisten = \"127.0.0.1:0\"\n[signup]\nmode = \"open\"\n";
+pub(crate) const TABLES: &str = "[owners]\nlisten = \"127.0.0.1:0\"\n[signup]\nmode = \"open\"\n";
 
 /// Replaces the events of a league.
-fn schedule(league: &League, before: &str, events: &[(&str, &str)]) {
+pub(crate) fn schedule(league: &League, before: &str, events: &[(&str, &str)]) {
     let events: String = events
         .iter()
         .map(|(at, what)| format!("[[events]]\nat = \"{at}T00:00:00Z\"\nwhat = {what}\n"))
@@ -22,7 +22,7 @@ fn schedule(league: &League, before: &str, events: &[(&str, &str)]) {
     league.folder.write("league.toml", format!("{before}{events}"));
 }
 
-fn post(owners: &Site, path: &str, token: &str, body: &Value) -> Answer {
+pub(crate) fn post(owners: &Site, path: &str, token: &str, body: &Value) -> Answer {
     let (body, by) = (body.to_string(), format!("Authorization: Bearer {token}\r\n"));
     let by = if token.is_empty() { "" } else { &by };
     let head = format!("Content-Type: application/json\r\n{by}Content-Length: {}\r\n", body.len());
@@ -30,7 +30,7 @@ fn post(owners: &Site, path: &str, token: &str, body: &Value) -> Answer {
 }
 
 /// Everything that a spectator can ask for that could tell a result.
-fn spied(site: &Site, players: &[&str]) -> String {
+pub(crate) fn spied(site: &Site, players: &[&str]) -> String {
     let mut all = String::new();
     for path in ["run", "events", "standings", "bots", "rulings", "matches", "seasons", "boards?ids=m1,m2,m3"]
     {
@@ -50,7 +50,7 @@ fn logged(league: &League, action: &str) -> usize {
     league.run(&["log"]).done().stdout.lines().filter(|line| line.trim_end().ends_with(action)).count()
 }
 
-fn opened(server: &mut Referee) -> (Site, Site) {
+pub(crate) fn opened(server: &mut Referee) -> (Site, Site) {
     let url = server.receive_type("owners")["url"].as_str().expect("a URL").to_owned();
     let owners = Site(url.trim_start_matches("http://").trim_end_matches('/').to_owned());
     (Site::of(server), owners)

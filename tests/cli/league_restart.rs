@@ -15,6 +15,15 @@ use crate::common::returning::{Returning, hello};
 use crate::common::{ROOT, Referee, Signal, sample, the};
 use crate::watch::wait_until;
 
+/// An address of its own, so that nothing else takes the port before a server and between two servers.
+pub(crate) fn own_address() -> SocketAddr {
+    static COUNT: AtomicU8 = AtomicU8::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let host = Ipv4Addr::new(127, COUNT.fetch_add(1, Ordering::Relaxed), high, low.clamp(1, 254));
+    let port = TcpListener::bind((host, 0)).and_then(|listener| listener.local_addr());
+    port.expect("a free port")
+}
+
 /// A league with a fixed address, and no programs.
 pub(crate) struct Setting {
     pub(crate) league: League,
@@ -24,12 +33,7 @@ pub(crate) struct Setting {
 impl Setting {
     /// Bots can reconnect for this time after a restart. A match has 30 moves.
     pub(crate) fn new(reconnect: &str, ladder: &str) -> Setting {
-        // An address of its own, so that nothing else takes the port before the server and between two servers.
-        static COUNT: AtomicU8 = AtomicU8::new(1);
-        let [.., high, low] = std::process::id().to_be_bytes();
-        let host = Ipv4Addr::new(127, COUNT.fetch_add(1, Ordering::Relaxed), high, low.clamp(1, 254));
-        let port = TcpListener::bind((host, 0)).and_then(|listener| listener.local_addr());
-        let address = port.expect("a free port");
+        let address = own_address();
         let ladder = format!(
             "listen = \"{address}\"\nclock = \"delay=20s\"\nreconnect = \"{reconnect}\"\nrest = \"50ms\"\n{ladder}"
         );

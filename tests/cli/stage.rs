@@ -7,6 +7,9 @@ use crate::common::http::Site;
 use crate::common::{Folder, Referee, SEED, Signal, WON, browser};
 use crate::watch::wait_until;
 
+/// The matches of [`knockout`].
+const IDS: [&str; 3] = ["m1", "m2", "m3"];
+
 /// A knockout of four whose pairings take a match each.
 fn knockout(folder: &Folder) -> String {
     let entrants: String = ["ann", "bob", "cy", "di"]
@@ -30,14 +33,15 @@ fn start(folder: &Folder, hold: &str) -> (Referee, Site) {
 }
 
 /// What a spectator gets from every endpoint, without what a match that is not there answers.
-fn spied(site: &Site) -> Vec<(String, u16, String)> {
-    let api = ["run", "events", "standings", "bots", "rulings", "matches", "boards?ids=m1,m2,m3"];
+pub(crate) fn spied(site: &Site, ids: &[&str]) -> Vec<(String, u16, String)> {
+    let api = ["run", "events", "standings", "bots", "rulings", "matches"];
     let mut paths: Vec<String> = api.iter().map(|path| format!("/api/v1/{path}")).collect();
-    for id in ["m1", "m2", "m3"] {
+    paths.push(format!("/api/v1/boards?ids={}", ids.join(",")));
+    for id in ids {
         for end in ["", "/events", "/record"] {
             paths.push(format!("/api/v1/matches/{id}{end}"));
         }
-        paths.extend([format!("/matches/{id}"), format!("/matches/{id}/card.png")]);
+        paths.push(format!("/matches/{id}"));
     }
     paths.extend(["/".to_owned(), "/healthz".to_owned()]);
     let ask = |path: String| {
@@ -48,6 +52,11 @@ fn spied(site: &Site) -> Vec<(String, u16, String)> {
     let mut found: Vec<_> = paths.into_iter().map(ask).collect();
     let picture = site.download("/card.png", "");
     found.push(("/card.png".to_owned(), 200, format!("{picture:?}")));
+    for id in ids {
+        let path = format!("/matches/{id}/card.png");
+        let status = site.ask("HEAD", &path, "").status;
+        found.push((path, status, String::new()));
+    }
     let metrics = site.get("/metrics").body;
     let of_matches = metrics.lines().filter(|line| !line.contains("_watch_"));
     found.push(("/metrics".to_owned(), 200, of_matches.collect()));
@@ -68,13 +77,13 @@ fn nobody_but_the_operator_knows_of_a_match_before_it_is_revealed() {
     for (method, path) in [("GET", ""), ("POST", "/reveal"), ("POST", "/skip")] {
         assert_eq!(ask(method, path, "wrong").status, 401, "{path}");
     }
-    let before = spied(&site);
+    let before = spied(&site, &IDS);
     let ended: Vec<Value> = (0..3).map(|_| run.receive_type("match")).collect();
     run.receive_type("standings");
     let waiting = || ask("GET", "", secret).json()["matches"].as_array().expect("matches").clone();
     wait_until("all wait", || waiting().iter().filter(|held| held["ended"] == true).count() == 3);
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    for (now, then) in spied(&site).into_iter().zip(before) {
+    for (now, then) in spied(&site, &IDS).into_iter().zip(before) {
         assert_eq!(now, then, "a spectator learns something");
     }
     let shown = || site.get("/api/v1/run").json();

@@ -302,7 +302,8 @@ function pick(run) {
   const ended = run.ended.find(({ id }) => id === stage.id);
   if (ended && !stage.until) {
     stage.until = Date.now() + RESULT_STAYS;
-    setTimeout(() => show(run), RESULT_STAYS + 1);
+    // Until then more may have been shown.
+    setTimeout(() => show(lastShown), RESULT_STAYS + 1);
   }
   if (ended && Date.now() < stage.until) return ended;
   [stage.id, stage.until] = [null, 0];
@@ -387,7 +388,11 @@ const PARTS = {
   },
 };
 
+/** What was shown last. */
+let lastShown = null;
+
 function show(run) {
+  lastShown = run;
   const delay = run.delay ? ` · boards ${run.delay} moves behind` : "";
   const info = run.info_delay ? ` · what bots say of their searches ${run.info_delay} moves later` : "";
   $("state").textContent = `${run.game.title} · ${run.running_count} in progress, ${run.ended_count} ended${delay}${info}`;
