@@ -17,10 +17,10 @@ export async function fits(page) {
   await page.setViewportSize(before);
 }
 
-/** No violation of the rules of axe-core, on a desk and on a phone, in light and in dark: in a long run, in both on both. */
+/** No violation of the rules of axe-core, and no id twice, on a desk and on a phone, in light and in dark: in a long run at three widths, in both on each. */
 export async function isAccessible(page) {
   const before = page.viewportSize();
-  const looks = process.env.LONG_TESTS ? [[1280, "light"], [1280, "dark"], [390, "light"], [390, "dark"]] : [[1280, "light"], [390, "dark"]];
+  const looks = process.env.LONG_TESTS ? [1280, 390, 1920].flatMap((width) => [[width, "light"], [width, "dark"]]) : [[1280, "light"], [390, "dark"]];
   for (const [width, colorScheme] of looks) {
     await page.setViewportSize({ width, height: 844 });
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
@@ -29,6 +29,8 @@ export async function isAccessible(page) {
     const { violations } = await page.evaluate(() => window.axe.run({ preload: false, resultTypes: ["violations"] }));
     const found = violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("; ")}`);
     assert.deepEqual(found, [], `${page.url()} at ${width} px, ${colorScheme}`);
+    const ids = await page.evaluate(() => [...document.querySelectorAll("[id]")].map(({ id }) => id));
+    assert.deepEqual(ids.filter((id, n) => ids.indexOf(id) !== n), [], `${page.url()}: ids are unique`);
   }
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
   await page.setViewportSize(before);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { fits, isAccessible } from "./look.mjs";
 import { launch, open } from "./tab.mjs";
 
 const [executablePath, ...args] = process.argv.slice(2);
@@ -75,6 +76,8 @@ const checks = {
     assert.deepEqual(await drawn(linked), seen[2], `${link} leads to the same position`);
     await page.evaluate(() => { location.hash = "#t=1"; });
     await page.waitForFunction(() => document.getElementById("place").textContent.startsWith("1 /"));
+    await fits(page);
+    await isAccessible(page);
 
     await page.click("#first");
     const upright = await drawn(page);
