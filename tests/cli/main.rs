@@ -108,6 +108,8 @@ mod submissions;
 #[cfg(target_os = "linux")]
 mod submissions_hostile;
 #[cfg(target_os = "linux")]
+mod submissions_kept;
+#[cfg(target_os = "linux")]
 mod submissions_workers;
 mod tcp;
 mod tournament;

@@ -12,6 +12,7 @@ use std::str::FromStr;
 use referee_game::{Wrong, hex};
 use sha2::{Digest, Sha256};
 
+use crate::Keep;
 use crate::engine::{EngineCommand, is_engine, program};
 use crate::sandbox::{Sandbox, View};
 
@@ -30,6 +31,8 @@ pub struct Command {
     pub env: BTreeMap<String, String>,
     /// Its sandbox; by default none.
     pub sandbox: Sandbox,
+    /// The directory that outlives its processes. It has one in a mount namespace only.
+    pub keep: Option<Keep>,
 }
 
 impl FromStr for Command {

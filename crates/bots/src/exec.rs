@@ -8,7 +8,7 @@
 
 use std::convert::Infallible;
 use std::ffi::{CString, OsStr, OsString};
-use std::io::{self, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -17,12 +17,17 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
 
 use crate::command::{find, is_program};
 #[cfg(target_os = "linux")]
 use crate::death_watch::{self, DEATH_WATCH};
+use crate::keep;
 use crate::sandbox::{self, Confinement, NotConfined};
 
 /// The hidden subcommand that replaces itself with a bot.
@@ -150,6 +155,9 @@ fn become_bot(
     if let Some(cgroup) = &confinement.cgroup {
         std::fs::write(cgroup.join("cgroup.procs"), "0")?;
     }
+    if confinement.keep.is_some() {
+        hand_out_kept(launcher)?;
+    }
     if let Some((_, run)) = builtins.iter().find(|(name, _)| argv[0] == *name) {
         sandbox::confine(confinement)?;
         // It stays as the parent of programs, which must not reach its memory, and files of the host through `/proc`.
@@ -169,6 +177,18 @@ fn become_bot(
     sandbox::confine(confinement)?;
     launcher.write_all(&0i32.to_ne_bytes())?;
     match nix::unistd::execve(&program, &argv, &environment).map_err(io::Error::from)? {}
+}
+
+/// Sends the directory that outlives this process, and waits until it is filled.
+fn hand_out_kept(launcher: &mut UnixStream) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = [rustix::fs::open(keep::DIRECTORY, flags, Mode::empty())?];
+    let fds = directory.each_ref().map(AsFd::as_fd);
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    ancillary.push(SendAncillaryMessage::ScmRights(&fds));
+    sendmsg(&*launcher, &[IoSlice::new(&0i32.to_ne_bytes())], &mut ancillary, SendFlags::empty())?;
+    launcher.read_exact(&mut [0])
 }
 
 /// Receives the bot's standard input and output, and its environment.

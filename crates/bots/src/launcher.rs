@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::num::TryFromIntError;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,15 +16,19 @@ use std::time::Duration;
 use referee_match::Detail;
 use referee_transport::Wire;
 use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
 use tokio::process::{Child, Command as Spawn};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::environment;
 use crate::exec::{DESCRIPTORS, ENGINE, EXEC, LENGTH, not_dumpable};
+use crate::keep::KeptFolder;
 use crate::sandbox::{Confinement, ConfinementError, ConfinementGuard, Mode};
-use crate::{Command, CommandError, PipeGuard, Process, holders};
+use crate::{Command, CommandError, Keep, PipeGuard, Process, holders};
 
 /// How long the system may take to run a program. It takes this long only if it is in trouble, for example with an
 /// unreachable network drive.
@@ -200,7 +204,7 @@ impl Starter {
         let (launched, theirs) = UnixStream::pair()?;
         let Stdio { input, output, errors } = stdio;
         let mut spawn = Spawn::new(program);
-        let (confinement, guard) = Confinement::of(command, &mut environment)?;
+        let (confinement, mut guard) = Confinement::of(command, &mut environment)?;
         let json = serde_json::to_string(&confinement).map_err(io::Error::from)?;
         spawn.arg0("referee").arg(EXEC).arg(json).arg("--").args(command.is_engine().then_some(ENGINE));
         spawn.args(&command.argv).env_clear();
@@ -211,13 +215,15 @@ impl Starter {
         let mut child = stdio.spawn(command, &mut spawn)?;
         // Before the program runs: closing a pipe takes its lock, which the program could hold.
         drop(spawn);
+        let keep = command.keep.as_ref().filter(|_| confinement.keep.is_some());
         let handed_over =
-            hand_over(launched, [input, output], &environment, confinement.bubblewrap.is_some());
+            hand_over(launched, [input, output], &environment, confinement.bubblewrap.is_some(), keep);
         if handed_over.is_err() {
             // It has normally exited already.
             let _ = child.start_kill();
         }
-        handed_over.map(|()| Spawned { child, ends: None, guard })
+        guard.kept = handed_over?.map(Box::new);
+        Ok(Spawned { child, ends: None, guard })
     }
 }
 
@@ -317,13 +323,14 @@ impl Stdio {
 }
 
 /// Sends a process the bot's standard input, standard output and environment, and waits until it runs the bot's program.
-/// `is_inside`: bubblewrap runs it.
+/// `is_inside`: bubblewrap runs it. Returns its directory of what it keeps, if it has one.
 fn hand_over(
     mut launched: UnixStream,
     stdio: [OwnedFd; DESCRIPTORS],
     environment: &BTreeMap<OsString, OsString>,
     is_inside: bool,
-) -> Result<(), SpawnError> {
+    keep: Option<&Keep>,
+) -> Result<Option<KeptFolder>, SpawnError> {
     launched.set_read_timeout(Some(TIMEOUT))?;
     launched.set_write_timeout(Some(TIMEOUT))?;
     let mut bytes = Vec::new();
@@ -342,9 +349,14 @@ fn hand_over(
     let sent = sent.map_err(io::Error::from)?;
     drop(stdio);
     let mut number = [0; 4];
+    let mut kept = None;
     let started = launched
         .write_all(&length[sent..])
         .and_then(|()| launched.write_all(&bytes))
+        .and_then(|()| {
+            kept = keep.map(|keep| keep.fill(receive_kept(&launched)?)).transpose()?;
+            kept.as_ref().map_or(Ok(()), |_| launched.write_all(&[0]))
+        })
         .and_then(|()| launched.read_exact(&mut number));
     started.map_err(|error| match error.kind() {
         // It has ended, before or after it read everything.
@@ -355,9 +367,33 @@ fn hand_over(
     })?;
     // A second one follows if the system does not run the program. Bubblewrap keeps the socket open.
     if i32::from_ne_bytes(number) == 0 && (is_inside || launched.read_exact(&mut number).is_err()) {
-        return Ok(());
+        return Ok(kept);
     }
     Err(io::Error::from_raw_os_error(i32::from_ne_bytes(number)).into())
+}
+
+/// No other program gets what is received.
+#[cfg(target_os = "linux")]
+const CLOSED_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+/// Other systems have no namespaces, and no such directory.
+#[cfg(not(target_os = "linux"))]
+const CLOSED_ON_EXEC: RecvFlags = RecvFlags::empty();
+
+/// Receives the directory of what a process keeps, which is not filled yet.
+fn receive_kept(launched: &UnixStream) -> io::Result<OwnedFd> {
+    let mut number = [0; 4];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let got = recvmsg(launched, &mut [IoSliceMut::new(&mut number)], &mut ancillary, CLOSED_ON_EXEC)?;
+    let mut fds = ancillary.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(fds) => Some(fds),
+        _ => None,
+    });
+    match (fds.next().and_then(|mut fds| fds.next()), i32::from_ne_bytes(number)) {
+        _ if got.bytes == 0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        (Some(directory), 0) => Ok(directory),
+        (_, number) => Err(io::Error::from_raw_os_error(number)),
+    }
 }
 
 #[cfg(test)]

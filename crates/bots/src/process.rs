@@ -11,10 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use referee_match::Detail;
+use referee_match::record::KeptData;
 use referee_protocol::limits;
 use referee_transport::{Mark, Wire};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpid};
-use tokio::sync::watch;
+use tokio::sync::{OwnedMutexGuard, watch};
 
 use crate::launcher::{ProcessLease, SpawnError, Spawned, Starter, Stdio, Streams};
 use crate::lineage::{descendants, first_child};
@@ -134,6 +135,18 @@ impl Process {
         self
     }
 
+    /// What it leaves in its directory of what is kept is stored, unless the process of this turn is still running.
+    pub fn keep_in_turn(&mut self, turn: Option<OwnedMutexGuard<()>>) {
+        if let Some(kept) = &mut self.guard.kept {
+            kept.turn = turn;
+        }
+    }
+
+    /// What was kept when it started, if it keeps anything.
+    pub fn kept(&self) -> Option<&KeptData> {
+        self.guard.kept.as_ref().map(|kept| &kept.data)
+    }
+
     /// Its standard error.
     pub fn stderr(&self) -> &Stderr {
         &self.stderr
@@ -158,7 +171,8 @@ impl Process {
         Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
     }
 
-    /// Ends the process after its stream has been closed: SIGTERM after 2 s, SIGKILL after 1 s more.
+    /// Ends the process after its stream has been closed: SIGTERM after 2 s, SIGKILL after 1 s more. What it keeps is stored
+    /// then.
     pub async fn end(mut self) {
         for (timeout_ms, signal) in
             [(limits::END_OF_INPUT_MS, Signal::TERM), (limits::SIGTERM_MS, Signal::KILL)]
@@ -174,6 +188,8 @@ impl Process {
         let exit = self.has_exited.wait_for(|&has_exited| has_exited);
         if tokio::time::timeout(Duration::from_secs(5), exit).await.is_err() {
             tracing::warn!(group = %self.group, "the bot cannot be killed");
+        } else if let Some(kept) = self.guard.kept.take() {
+            kept.store().await;
         }
         // Dropping it kills the rest of its process group.
     }

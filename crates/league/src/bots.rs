@@ -91,6 +91,12 @@ pub enum ProgramName {
 }
 
 impl LeagueBot {
+    /// The number of the submission whose program it is, if it was handed in.
+    pub fn submission(&self) -> Option<u32> {
+        let directory = self.version.and(self.directory.as_ref())?;
+        directory.file_name()?.to_str()?.parse().ok()
+    }
+
     /// Whether it takes part, and can: a bot of a restored backup has no token, and the server may refuse its command.
     pub(super) fn is_admitted(&self) -> bool {
         let can_play = self.token.is_some() || (self.command.is_some() && self.refused.is_none());

@@ -50,8 +50,8 @@ pub use rules::RulesVersion;
 pub use seasons::Season;
 pub use snapshot::{LadderSnapshot, LeadTaken, PlayerState, PublishedLadder, ShownOwner, WaitingMatch};
 pub use submissions::{
-    Arriving, IntakeLimits, SUBMISSIONS, Submission, SubmissionFiles, SubmissionQuota, SubmissionSpace,
-    SubmissionState, SubmittedBot,
+    Arriving, IntakeLimits, KeptOnLadder, SUBMISSIONS, Submission, SubmissionFiles, SubmissionQuota,
+    SubmissionSpace, SubmissionState, SubmittedBot,
 };
 
 pub use tally::{LadderRow, LadderSeats, LadderTally, RatingInputs, Standing, ranking};

@@ -241,7 +241,8 @@ fn copy_programs(
     let [from, to] = [SubmissionFiles::open(source)?, SubmissionFiles::open(backup)?];
     let needed = league.submissions_with_files(SystemTime::UNIX_EPOCH)?;
     for id in &needed {
-        for of in [SubmissionFiles::archive, SubmissionFiles::built, SubmissionFiles::bot] {
+        use SubmissionFiles as Files;
+        for of in [Files::archive, Files::built, Files::bot, Files::kept] {
             mirror(&of(&from, *id), &of(&to, *id))?;
         }
     }

@@ -149,7 +149,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     {
         writeln!(out, "programs cannot be handed in without workers: {why}")?;
     }
-    config.workers()?;
+    config.keep(config.workers()?.is_some_and(|workers| workers.is_given()))?;
     for PlannedEvent { at, what, ladder, season, .. } in &config.events {
         let of = ladder.as_ref().or(season.as_ref()).map(|of| format!(" {of}")).unwrap_or_default();
         let passed = if *at <= utc(now()) { " (has passed)" } else { "" };

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use super::view::SYSTEM;
 use super::{Confinement, Sandbox};
 use crate::command::{find, is_program};
+use crate::keep;
 
 /// The devices that bubblewrap shows in `/dev`.
 #[cfg(target_os = "linux")]
@@ -139,6 +140,9 @@ pub(crate) fn arguments(
     add(&[&"--remount-ro", &"/proc"]);
     add(&[&"--dev", &"/dev", &"--size", &scratch, &"--tmpfs", &"/dev/shm"]);
     add(&[&"--remount-ro", &"/dev", &"--size", &scratch, &"--tmpfs", &"/tmp"]);
+    if let Some(size) = confinement.keep {
+        add(&[&"--size", &size.bytes().to_string(), &"--tmpfs", &keep::DIRECTORY]);
+    }
     // The bot may have files below /tmp.
     for path in view.paths.iter().filter(|path| path.starts_with("/tmp")) {
         add(&[&"--ro-bind", path, path]);

@@ -16,6 +16,7 @@ use seccompiler::BackendError;
 
 use super::seccomp::{self, FilterScope, Sockets};
 use super::{Confinement, Layer, LayerProblem, Sandbox};
+use crate::keep;
 
 /// The version of Landlock whose file rights are used, as far as the kernel has them.
 const FILES: ABI = ABI::V5;
@@ -187,6 +188,7 @@ fn confined(ruleset: RulesetCreated, confinement: &Confinement) -> Result<Rulese
         confinement.scratch.iter().chain(&confinement.view.workspace).cloned().collect();
     if confinement.sandbox.has(Layer::Bubblewrap) {
         writable.extend(WRITABLE.map(PathBuf::from));
+        writable.extend(confinement.keep.map(|_| PathBuf::from(keep::DIRECTORY)));
     }
     ruleset
         .add_rules(path_beneath_rules(&confinement.view.paths, read))?

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
 use super::{Cgroup, CgroupProblem, Layer, Sandbox, Size, View, bubblewrap};
-use crate::Command;
+use crate::keep::{self, KeptFolder};
+use crate::{Command, Keep};
 
 /// What the launcher does to the process of a bot before the bot's program runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,8 @@ pub(crate) struct Confinement {
     pub(crate) keeps_metadata: bool,
     /// The control group to join.
     pub(crate) cgroup: Option<PathBuf>,
+    /// The size of the directory that outlives the process, if it has one.
+    pub(crate) keep: Option<Size>,
 }
 
 /// What exists for a process outside of it. Dropping it, after the process has ended, removes it.
@@ -39,6 +42,8 @@ pub(crate) struct ConfinementGuard {
     pub(crate) memory: u64,
     /// The limit of the size of a file, in bytes.
     pub(crate) file: Option<u64>,
+    /// The directory that outlives it.
+    pub(crate) kept: Option<Box<KeptFolder>>,
 }
 
 /// Why the sandbox of a bot cannot be prepared.
@@ -87,6 +92,7 @@ impl Confinement {
         }
         if confinement.sandbox.has(Layer::Bubblewrap) {
             guard.is_wrapped = true;
+            confinement.keep = command.keep.as_ref().map(Keep::size);
             confinement.bubblewrap = Some(bubblewrap::program().ok_or(ConfinementError::NoBubblewrap)?);
         } else {
             confinement.keeps_metadata = true;
@@ -100,6 +106,9 @@ impl Confinement {
         let scratch = confinement.scratch.as_deref().unwrap_or(Path::new("/tmp"));
         for name in ["HOME", "TMPDIR"].into_iter().filter(|name| !command.env.contains_key(*name)) {
             environment.insert(name.into(), scratch.into());
+        }
+        if confinement.keep.is_some() {
+            environment.insert(keep::VARIABLE.into(), keep::DIRECTORY.into());
         }
         Ok((confinement, guard))
     }

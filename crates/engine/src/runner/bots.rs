@@ -6,7 +6,7 @@ use std::time::Duration;
 use referee_bots::{Process, Stderr, StderrCut, StderrText};
 use referee_game::seat::Seat;
 use referee_match::Outage;
-use referee_match::record::BotLine;
+use referee_match::record::{BotLine, KeptData};
 
 use crate::driver::{BotFault, MatchKey, SessionKey};
 
@@ -15,6 +15,7 @@ pub(super) struct BotUsage {
     seat: usize,
     pub(super) cpu_ms: Option<u64>,
     said: Vec<StderrCut>,
+    kept: Option<KeptData>,
     /// The times without a connection.
     pub(super) outages: Vec<Outage>,
 }
@@ -22,13 +23,13 @@ pub(super) struct BotUsage {
 impl BotUsage {
     /// Waits until the bot's standard error has been read.
     pub(super) fn complete(self) -> BotLine {
+        let BotUsage { seat, cpu_ms, said: cuts, kept, outages } = self;
         let mut said = StderrText::default();
-        for cut in self.said {
+        for cut in cuts {
             said.append(cut.wait());
         }
         let (stderr, stderr_dropped) = said.into_text();
-        let seat = Seat(self.seat as u8);
-        BotLine { seat, cpu_ms: self.cpu_ms, stderr, stderr_dropped, outages: self.outages, private: None }
+        BotLine { seat: Seat(seat as u8), cpu_ms, stderr, stderr_dropped, outages, kept, private: None }
     }
 }
 
@@ -66,6 +67,8 @@ pub(super) struct Bot {
     pub(super) waiting: Vec<(MatchKey, Seat)>,
     /// Processor time up to the end of its last match.
     pub(super) cpu_before: Duration,
+    /// What was kept when its process started.
+    pub(super) kept: Option<KeptData>,
     /// The standard error of processes that have ended since its last match.
     pub(super) gone: Vec<Stderr>,
 }
@@ -79,6 +82,7 @@ impl Bot {
             process: None,
             waiting: Vec::new(),
             cpu_before: Duration::ZERO,
+            kept: None,
             gone: Vec::new(),
         }
     }
@@ -98,6 +102,6 @@ impl Bot {
         let said = self.gone.drain(..).chain(process.map(Process::stderr).cloned());
         let said = said.map(|stderr| stderr.cut()).collect();
         let cpu_ms = cpu.map(|cpu| cpu.saturating_sub(before).as_millis() as u64);
-        BotUsage { seat, cpu_ms, said, outages }
+        BotUsage { seat, cpu_ms, said, kept: self.kept.clone(), outages }
     }
 }

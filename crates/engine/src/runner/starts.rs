@@ -114,6 +114,10 @@ async fn start(
     cpu: Option<Cpu>,
     orders: &Orders,
 ) -> Result<BotArrival, StartError> {
+    let turn = match source.command().and_then(|command| command.keep.as_ref()) {
+        Some(keep) => keep.turn().await,
+        None => None,
+    };
     let (sender, receiver) = oneshot::channel::<SessionKey>();
     let (source, orders) = (source.clone(), orders.clone());
     // The process may exit before its session has a key.
@@ -126,6 +130,7 @@ async fn start(
         });
     });
     let work = move |starter: &Starter| Cpu::run(cpu.as_ref(), || source.start(starter, on_exit));
-    let (process, wire) = launcher.start(work).await?;
+    let (mut process, wire) = launcher.start(work).await?;
+    process.keep_in_turn(turn);
     Ok(BotArrival::Process(process, wire, sender))
 }

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use referee_files::{Folder, keep_private};
-use referee_game::hex;
+use referee_game::{Chain, hex};
 use referee_store::StoreError;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
@@ -29,6 +30,11 @@ const BUILT: &str = ".built.tar";
 const BOTS: &str = "bots";
 /// The directory of what is worked on.
 const WORK: &str = "work";
+/// The directory of what programs keep between matches.
+const KEPT_DATA: &str = "kept";
+/// What the names of their archives end with, and those of files that say why there was no newer one.
+const ARCHIVE: &str = ".tar";
+const REFUSED: &str = ".refused";
 
 /// For how long the files of submissions that are retired or were rejected are kept: a match may still use them.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -52,6 +58,17 @@ pub struct SubmissionSpace {
     pub owner: u64,
 }
 
+/// What a program keeps between its matches on a ladder.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct KeptOnLadder {
+    pub ladder: String,
+    /// The size of its archive.
+    pub bytes: u64,
+    /// Why what it left last was not kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
 /// The directories of submissions of a league. No bot sees them, but each its own files.
 #[derive(Debug)]
 pub struct SubmissionFiles {
@@ -59,6 +76,7 @@ pub struct SubmissionFiles {
     archives: Folder,
     bots: Folder,
     work: Folder,
+    kept: Folder,
     /// The size of all archives that are arriving, in bytes.
     arriving: Arc<AtomicU64>,
 }
@@ -76,6 +94,7 @@ impl SubmissionFiles {
             archives: folder.make_within(ARCHIVES)?,
             bots: folder.make_within(BOTS)?,
             work: folder.make_within(WORK)?,
+            kept: folder.make_within(KEPT_DATA)?,
             arriving: Arc::default(),
         })
     }
@@ -105,6 +124,12 @@ impl SubmissionFiles {
                 if !needed.contains(&id) && !is_former {
                     try_to_remove(&folder.path().join(name));
                 }
+            }
+        }
+        let current = league.current_submissions(before(KEPT))?;
+        for name in self.kept.names()? {
+            if id_of(&name).is_some_and(|id| !current.contains(&id)) {
+                try_to_remove(&self.kept.path().join(name));
             }
         }
         league.erase_submission_logs(before(LOGS_KEPT))
@@ -168,6 +193,59 @@ impl SubmissionFiles {
     /// The same, relative to the directory of the league.
     pub fn bot_in_league(id: u32) -> PathBuf {
         Path::new(SUBMISSIONS).join(BOTS).join(id.to_string())
+    }
+
+    /// The directory of what the program of a submission keeps between matches.
+    pub fn kept(&self, id: u32) -> PathBuf {
+        self.kept.path().join(id.to_string())
+    }
+
+    /// The archive of what it keeps on a ladder.
+    pub fn kept_archive(&self, id: u32, ladder: &str) -> PathBuf {
+        self.kept(id).join(format!("{ladder}{ARCHIVE}"))
+    }
+
+    /// Keeps what `write` writes to a file as that archive, instead of the one before. If it fails, that one stays, with the
+    /// reason.
+    ///
+    /// # Errors
+    /// Errors of `write`; I/O errors.
+    pub fn keep<E: std::error::Error + From<io::Error>>(
+        &self,
+        id: u32,
+        ladder: &str,
+        write: impl FnOnce(&File) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let refused = self.kept(id).join(format!("{ladder}{REFUSED}"));
+        std::fs::create_dir_all(self.kept(id))?;
+        let file = NamedTempFile::new_in(self.incoming.path())?;
+        let written = write(file.as_file()).and_then(|()| {
+            file.as_file().sync_all()?;
+            file.persist(self.kept_archive(id, ladder)).map_err(|error| error.error)?;
+            Ok(SubmissionFiles::remove(&refused)?)
+        });
+        if let Err(why) = &written {
+            std::fs::write(&refused, Chain(why).to_string())?;
+        }
+        written
+    }
+
+    /// What the program of a submission keeps on ladders.
+    pub fn kept_data(&self, id: u32) -> Vec<KeptOnLadder> {
+        let mut found = BTreeMap::<String, KeptOnLadder>::new();
+        for entry in std::fs::read_dir(self.kept(id)).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_archive = name.ends_with(ARCHIVE);
+            let ladder = name.strip_suffix(ARCHIVE).or_else(|| name.strip_suffix(REFUSED));
+            let Some(ladder) = ladder else { continue };
+            let of = found.entry(ladder.to_owned()).or_default();
+            of.ladder = ladder.to_owned();
+            match is_archive {
+                true => of.bytes = entry.metadata().map_or(0, |about| about.len()),
+                false => of.refused = std::fs::read_to_string(entry.path()).ok(),
+            }
+        }
+        found.into_values().collect()
     }
 
     /// Removes the files of a submission that has failed. None of them was used in a match.

@@ -13,7 +13,7 @@ use referee_game::name::Likeness;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-pub use files::{Arriving, IntakeLimits, SUBMISSIONS, SubmissionFiles, SubmissionSpace};
+pub use files::{Arriving, IntakeLimits, KeptOnLadder, SUBMISSIONS, SubmissionFiles, SubmissionSpace};
 
 use referee_store::stored_words;
 use referee_store::{StoreError, parsed_column};
@@ -444,6 +444,15 @@ impl League {
                    bots.name = s.bot AND revoked_at IS NULL) AND (SELECT count(*) FROM submissions AS later WHERE \
                    later.bot = s.bot AND later.state = 'retired' AND later.id > s.id) < 2";
         Ok(self.submission_ids(sql, [])?.into_iter().collect())
+    }
+
+    /// The submissions that play or may play later, and those that were decided after this time.
+    ///
+    /// # Errors
+    /// Errors of the database.
+    pub(super) fn current_submissions(&self, since: SystemTime) -> Result<BTreeSet<u32>, StoreError> {
+        let sql = "SELECT id FROM submissions WHERE state NOT IN ('retired', 'failed') OR changed_at > ?1";
+        Ok(self.submission_ids(sql, [utc(since)])?.into_iter().collect())
     }
 
     /// The submissions whose files are still needed: the pending ones, those of bots as they are or would be if they took

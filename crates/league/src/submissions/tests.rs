@@ -1,5 +1,6 @@
 //! The states of submissions.
 
+use std::io::Write;
 use std::time::Duration;
 
 use referee_files::Folder;
@@ -198,6 +199,29 @@ fn turns_go_round_by_owner_and_what_was_put_back_comes_last() {
     assert_eq!(league.submissions_due().unwrap(), [a2, a3, a1, b2]);
     assert_eq!(league.begin_submission(b1, at(16)).unwrap(), None, "it has failed");
     assert_eq!(league.submissions_of("ben").unwrap(), [b1, b2]);
+}
+
+#[test]
+fn what_a_version_keeps_is_deleted_a_day_after_it_plays_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut league = league(folder.path());
+    let files = SubmissionFiles::open(&Folder::open(folder.path()).unwrap()).unwrap();
+    let (first, second) = (play(&mut league, "ada", "mouse"), play(&mut league, "ada", "mouse"));
+    let keep = |id, text: &str| files.keep(id, "short", |mut file| file.write_all(text.as_bytes()));
+    for id in [first, second] {
+        keep(id, "data").unwrap();
+    }
+    let refused = files.keep(second, "short", |_| Err(std::io::Error::other("too much")));
+    assert!(refused.is_err());
+    let kept = |bytes, refused: Option<&str>| {
+        vec![KeptOnLadder { ladder: "short".to_owned(), bytes, refused: refused.map(str::to_owned) }]
+    };
+    assert_eq!(files.kept_data(second), kept(4, Some("too much")));
+    keep(second, "more data").unwrap();
+    files.tidy(&mut league, at(100)).unwrap();
+    assert_eq!((files.kept_data(first), files.kept_data(second)), (kept(4, None), kept(9, None)));
+    files.tidy(&mut league, at(90_000)).unwrap();
+    assert_eq!((files.kept_data(first), files.kept_data(second)), (vec![], kept(9, None)));
 }
 
 #[test]

@@ -184,9 +184,23 @@ pub struct BotLine {
     /// The times without a connection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// What it had kept from earlier matches when its process started, if it may keep anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptData>,
     /// In a public record: the SHA-256 of the private lines of the seat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub private: Option<String>,
+}
+
+/// What a program had kept from earlier matches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptData {
+    /// The size of its archive; 0 if there was nothing yet.
+    pub bytes: u64,
+    /// SHA-256 of the archive, in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
 }
 
 /// Information from the shell about a match.

@@ -20,7 +20,7 @@ mod times;
 
 pub use difference::{Difference, RecordDefect};
 pub use line::{
-    Accepted, BotLine, BotsLine, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent,
+    Accepted, BotLine, BotsLine, KeptData, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent,
     RecordedFault, lines,
 };
 pub use luck::{MatchLuck, NoLuck, PairLuck, PositionValues, Valuation, luck};

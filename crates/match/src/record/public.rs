@@ -69,7 +69,7 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
     let unreadable = |line| move |error| Difference::at(line, RecordDefect::Json(error));
     public.header(texts[0], &header.r#match).map_err(unreadable(1))?;
     let with_scores = header.adjudication.needs_scores();
-    let (mut outages, mut rules_restarts) = (Vec::new(), 0);
+    let (mut outages, mut kept, mut rules_restarts) = (Vec::new(), Vec::new(), 0);
     // A record that is public already keeps what it says of its private lines.
     let mut known = vec![None; header.seats.len()];
     for (text, number) in happened.iter().zip(2..) {
@@ -81,6 +81,7 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
         rules_restarts = bots.rules_restarts;
         for bot in bots.bots {
             outages.push(bot.outages.clone());
+            kept.push(bot.kept.clone());
             if bot.private.is_some() {
                 if let Some(known) = known.get_mut(bot.seat.index()) {
                     *known = bot.private;
@@ -98,6 +99,7 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
         stderr: String::new(),
         stderr_dropped: 0,
         outages: outages.get(at).cloned().unwrap_or_default(),
+        kept: kept.get(at).cloned().flatten(),
         private: Some(known.get(at).cloned().flatten().unwrap_or_else(|| digest(private))),
     });
     let bots: Vec<BotLine> = bots.collect();

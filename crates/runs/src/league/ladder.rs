@@ -26,6 +26,7 @@ use challenges::Challenges;
 use leader::Leader;
 use matches::Matches;
 use on_workers::OnWorkers;
+use referee_bots::sandbox::Size;
 use referee_engine::runner::Openings;
 use referee_files::StorageWait;
 use referee_game::chance::RandomStream;
@@ -54,6 +55,8 @@ pub struct LadderLimits {
     pub rated_challenges: bool,
     /// Whether those who have played the fewest matches are paired first.
     pub evens_out: bool,
+    /// The size of the directory that outlives the matches of a program that was handed in. With one, it plays one at a time.
+    pub keep: Option<Size>,
 }
 
 /// The state of a ladder.

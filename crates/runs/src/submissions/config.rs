@@ -13,6 +13,8 @@ use referee_workers::archive::ArchiveLimits;
 
 /// The largest space for submissions, in bytes.
 const MOST_SPACE: u64 = 1 << 50;
+/// The largest directory that outlives the matches of a version, in bytes.
+const MOST_KEPT: u64 = 1 << 30;
 
 /// Programs that owners hand in.
 #[derive(Clone, Debug, Deserialize)]
@@ -42,6 +44,8 @@ pub struct SubmissionsConfig {
     space: Size,
     /// The size of the files of those of an owner.
     owner_space: Size,
+    /// The size of the directory that outlives the matches of a version; `None`: there is none.
+    keep: Option<Size>,
 }
 
 /// Where programs are built and checked.
@@ -73,6 +77,7 @@ impl Default for SubmissionsConfig {
             per_day: 10,
             space: Size::mebibytes(20 << 10),
             owner_space: Size::mebibytes(2 << 10),
+            keep: None,
         }
     }
 }
@@ -110,6 +115,7 @@ impl SubmissionsConfig {
             Ok::<_, Wrong>(ArchiveLimits { bytes, entries })
         };
         let space = |key: &'static str, size: Size| sized(key, size, MOST_SPACE);
+        let keep = |size: Size| sized("keep", size, MOST_KEPT).map(|_| size);
         let build = BotLimits {
             memory: Some(self.build_memory),
             processes: Some(self.build_processes),
@@ -132,6 +138,7 @@ impl SubmissionsConfig {
                 all: space("space", self.space)?,
                 owner: space("owner_space", self.owner_space)?,
             },
+            keep: self.keep.map(keep).transpose()?,
             needs_approval: self.approve,
         })
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use referee_bots::sandbox::BotLimits;
+use referee_bots::sandbox::{BotLimits, Size};
 use referee_league::{IntakeLimits, SubmissionQuota, SubmissionSpace};
 use referee_workers::archive::ArchiveLimits;
 
@@ -24,6 +24,8 @@ pub struct SubmissionTerms {
     pub quota: SubmissionQuota,
     /// How much space their files may need.
     pub space: SubmissionSpace,
+    /// The size of the directory that outlives the matches of a version.
+    pub keep: Option<Size>,
     /// Whether the organiser has to approve what has passed.
     pub needs_approval: bool,
 }

@@ -78,7 +78,7 @@
     return made;
   }
 
-  function submission({ id, bot, version, state, approved, received_at: at, ladders, kept }) {
+  function submission({ id, bot, version, state, approved, received_at: at, ladders, kept, kept_data: data }) {
     const name = bot ? `${bot}@${version}` : `submission ${id}`;
     const words = { received: "in the queue", building: "is being built", checking: "is being checked", waiting: approved ? "has passed" : "waits for the approval of the organiser", playing: `plays on ${ladders.join(", ")}`, retired: "retired", failed: "failed" };
     const tag = element("span", { class: `tag ${{ playing: "good", failed: "bad", retired: "", waiting: "warn" }[state] ?? "info"}` }, state);
@@ -91,6 +91,7 @@
     return element("li", {}, element("div", { class: "row" }, element("span", { class: "grow" }, element("b", {}, name), " ", tag), element("span", { class: "small muted" }, minute(at))),
       ...acts.length ? [element("div", { class: "row acts" }, ...acts)] : [],
       element("p", { class: "small muted" }, [steps, words[state]].filter(Boolean).join("  ")),
+      ...data.map(({ ladder, bytes, refused }) => element("p", { class: "small muted" }, `keeps ${(bytes / 1024).toFixed(0)} KiB on ${ladder}${refused ? `; what it left last was not kept: ${refused}` : ""}`)),
       fold("Log", name, async () => (await ask("GET", `owner/submissions/${id}`)).log || "There is nothing in it yet."));
   }
 

@@ -14,8 +14,8 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use referee_league::{
-    ActError, Arriving, IntakeLimits, League, LeagueOwner, OwnerAct, OwnerCredential, Refusal, Submission,
-    SubmissionFiles,
+    ActError, Arriving, IntakeLimits, KeptOnLadder, League, LeagueOwner, OwnerAct, OwnerCredential, Refusal,
+    Submission, SubmissionFiles,
 };
 use referee_store::utc;
 use serde::Serialize;
@@ -143,6 +143,8 @@ struct SubmissionView {
     submission: Submission,
     /// Whether its archive is still there.
     kept: bool,
+    /// What its program keeps between matches.
+    kept_data: Vec<KeptOnLadder>,
     /// Only of a single submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<String>,
@@ -208,8 +210,10 @@ impl Owners {
     }
 
     fn view(&self, submission: Submission, log: Option<String>) -> SubmissionView {
-        let kept = self.intake.as_ref().is_some_and(|intake| intake.files.archive(submission.id).is_file());
-        SubmissionView { submission, kept, log }
+        let files = self.intake.as_ref().map(|intake| &intake.files);
+        let kept = files.is_some_and(|files| files.archive(submission.id).is_file());
+        let kept_data = files.map_or(Vec::new(), |files| files.kept_data(submission.id));
+        SubmissionView { submission, kept, kept_data, log }
     }
 }
 

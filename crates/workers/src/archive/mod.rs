@@ -20,7 +20,7 @@ pub use cache::{Cache, Unpacked};
 pub use error::ArchiveError;
 pub use foreign::unpack_foreign;
 pub use id::ArchiveId;
-pub use pack::{PackedArchive, pack_files, pack_folder, pack_selected};
+pub use pack::{PackedArchive, pack_files, pack_folder, pack_open, pack_selected};
 pub use unpack::{check, unpack, unpack_stream};
 
 use serde::{Deserialize, Serialize};

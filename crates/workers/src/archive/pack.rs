@@ -1,10 +1,14 @@
 //! Writes archives.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use sha2::{Digest, Sha256};
 
 use super::entry::{BLOCK, Entry, EntryKind};
@@ -65,7 +69,7 @@ pub fn pack_selected(
         found.push(Entry { path: text(&path)?, kind });
         Ok(())
     })?;
-    write(root.path(), limits, found, out)
+    write(of_root(root.path()), limits, found, out)
 }
 
 /// Writes the archive of some files, given by their paths relative to `root`. A link is replaced by the file in `root` that it
@@ -86,7 +90,70 @@ pub fn pack_files(
         let of = fs::metadata(&end).map_err(|error| at(&end, error))?;
         found.push(Entry { path: text(file)?, kind: kind(file, &of)? });
     }
-    write(root.path(), limits, found, out)
+    write(of_root(root.path()), limits, found, out)
+}
+
+/// Writes the archive of all files in an open directory and below it. No link is followed, whatever happens in the directory
+/// meanwhile.
+///
+/// # Errors
+/// As [`pack_selected`], and for links.
+pub fn pack_open(
+    folder: BorrowedFd<'_>,
+    limits: ArchiveLimits,
+    out: impl Write,
+) -> Result<PackedArchive, ArchiveError> {
+    let (mut found, mut folders, mut seen) = (Vec::new(), vec![String::new()], 0);
+    while let Some(above) = folders.pop() {
+        let opened = open_within(folder, &above, OFlags::DIRECTORY)?;
+        for entry in Dir::read_from(&opened).map_err(io::Error::from)? {
+            let entry = entry.map_err(io::Error::from)?;
+            let name = entry.file_name();
+            if [c".", c".."].contains(&name) {
+                continue;
+            }
+            seen += 1;
+            if seen > limits.entries {
+                let why = format!("there are more than {} files and directories", limits.entries);
+                return Err(ArchiveError::Invalid(why));
+            }
+            let path = text(&Path::new(&above).join(OsStr::from_bytes(name.to_bytes())))?;
+            let of = statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from)?;
+            let kind = EntryKind::File { size: of.st_size as u64, is_program: of.st_mode & 0o111 != 0 };
+            let entry = Entry { path, kind };
+            match FileType::from_raw_mode(of.st_mode) {
+                FileType::RegularFile => found.push(entry),
+                FileType::Directory => {
+                    // It bounds how deep directories are.
+                    entry.header()?;
+                    folders.push(entry.path);
+                }
+                _ => return Err(entry.error("it is neither a regular file nor a directory")),
+            }
+        }
+    }
+    write(|path| open_within(folder, path, OFlags::NONBLOCK), limits, found, out)
+}
+
+/// Opens what has this path in an open directory, following no link.
+fn open_within(folder: BorrowedFd<'_>, path: &str, how: OFlags) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = |at: BorrowedFd<'_>, name: &str, how| openat(at, name, flags | how, Mode::empty());
+    let mut at = open(folder, ".", OFlags::DIRECTORY)?;
+    let mut names = path.split('/').filter(|name| !name.is_empty()).peekable();
+    while let Some(name) = names.next() {
+        let how = if names.peek().is_some() { OFlags::DIRECTORY } else { how };
+        at = open(at.as_fd(), name, how)?;
+    }
+    Ok(at.into())
+}
+
+/// Opens the regular files in a directory that only this user can change.
+fn of_root(root: &Path) -> impl Fn(&str) -> io::Result<File> {
+    move |path| {
+        let file = root.join(path);
+        open_regular(&file, OpenOptions::new().read(true)).map_err(|error| at(&file, error))
+    }
 }
 
 /// The path of an entry.
@@ -114,9 +181,9 @@ fn target(path: &Path, end: &Path) -> PathBuf {
     up.chain(end.components().skip(common).map(|name| Path::new(name.as_os_str()))).collect()
 }
 
-/// Writes the archive of these entries.
+/// Writes the archive of these entries, whose files `open` opens.
 fn write(
-    root: &Path,
+    open: impl Fn(&str) -> io::Result<File>,
     limits: ArchiveLimits,
     mut entries: Vec<Entry>,
     mut out: impl Write,
@@ -137,10 +204,7 @@ fn write(
     for entry in &entries {
         put(entry.header()?.as_bytes())?;
         if let EntryKind::File { size, .. } = entry.kind {
-            let file = root.join(&entry.path);
-            let opened =
-                open_regular(&file, OpenOptions::new().read(true)).map_err(|error| at(&file, error))?;
-            copy(opened, size, &mut put).map_err(|error| at(&file, error))?;
+            copy(open(&entry.path)?, size, &mut put).map_err(|error| at(Path::new(&entry.path), error))?;
             put(&[0; BLOCK][..entry.padding()])?;
         }
     }

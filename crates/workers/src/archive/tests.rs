@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
@@ -98,6 +100,47 @@ fn files_that_no_archive_may_have_are_named() {
             .to_string()
             .starts_with("/nowhere: ")
     );
+}
+
+#[test]
+fn an_open_directory_is_packed_without_following_links() {
+    let opened = |folder: &Path| fs::File::open(folder).unwrap();
+    let limits = ArchiveLimits { bytes: 1 << 20, entries: 100 };
+    let pack = |folder: &Path| {
+        let mut archive = Vec::new();
+        let packed = pack_open(opened(folder).as_fd(), limits, &mut archive);
+        packed.map(|packed| (packed, archive)).map_err(|error| Chain(&error).to_string())
+    };
+    let folder = bot();
+    let path = |name: &str| folder.path().join(name);
+    assert_eq!(pack(folder.path()).unwrap_err(), "`lib/link`: it is neither a regular file nor a directory");
+    fs::remove_file(path("lib/link")).unwrap();
+    assert_eq!(pack(folder.path()).unwrap(), packed(folder.path()));
+    fs::hard_link(path("lib/deep/data"), path("again")).unwrap();
+    assert_eq!(pack(folder.path()).unwrap().0.entries, 4);
+    type Plant = fn(&Path);
+    let planted: [(Plant, &str); 6] = [
+        (|at| symlink("lib", at).unwrap(), "`x`: it is neither a regular file nor a directory"),
+        (|at| mkfifo(at), "`x`: it is neither a regular file nor a directory"),
+        (|at| drop(UnixListener::bind(at).unwrap()), "`x`: it is neither a regular file nor a directory"),
+        (|at| fs::File::create(at).unwrap().set_len(1 << 40).unwrap(), "are allowed"),
+        (|at| fs::create_dir_all(at.join("deeper/".repeat(200))).unwrap(), "the path is too long"),
+        (
+            |at| (0..100).for_each(|name| fs::create_dir_all(at.join(name.to_string())).unwrap()),
+            "there are more than 100 files and directories",
+        ),
+    ];
+    for (plant, says) in planted {
+        plant(&path("x"));
+        let refused = pack(folder.path()).unwrap_err();
+        assert!(refused.contains(says), "{refused}");
+        fs::remove_file(path("x")).or_else(|_| fs::remove_dir_all(path("x"))).unwrap();
+    }
+}
+
+fn mkfifo(at: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(at).status().unwrap();
+    assert!(made.success());
 }
 
 /// The CPU time of this thread, in nanoseconds.

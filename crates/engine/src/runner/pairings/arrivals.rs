@@ -40,6 +40,7 @@ impl LanePairings {
         bot.cpu_before = Duration::ZERO;
         match come {
             BotArrival::Process(process, wire, sender) => {
+                bot.kept = process.kept().cloned();
                 bot.process = Some(process);
                 let stream = match Stream::watch(wire) {
                     Ok(stream) => stream,

@@ -22,7 +22,7 @@ fn talkative() -> Vec<u8> {
         &mut record,
         &json!([
             { "seat": 0, "cpu_ms": 5, "stderr": "", "stderr_dropped": 0 },
-            { "seat": 1, "cpu_ms": 60, "stderr": "no weights\n", "stderr_dropped": 0, "outages": [{ "lost_us": 5, "back_us": null }] },
+            { "seat": 1, "cpu_ms": 60, "stderr": "no weights\n", "stderr_dropped": 0, "outages": [{ "lost_us": 5, "back_us": null }], "kept": { "bytes": 7, "sha256": "11" } },
         ]),
         2,
     );
@@ -44,6 +44,7 @@ fn the_public_form_verifies_and_shows_nothing_private() {
         "\"bot\":{\"name\":\"One\",\"version\":\"7\"}",
         "\"kind\":\"unreadable\",\"error\":\"\"",
         "\"lost_us\":5",
+        "\"kept\":{\"bytes\":7,\"sha256\":\"11\"}",
     ] {
         assert!(text.contains(open), "{open}: {text}");
     }

@@ -254,6 +254,7 @@ impl LadderConfig {
             rest_ms: self.rest.0,
             rated_challenges: self.rated_challenges,
             evens_out: self.even_out,
+            keep: None,
         };
         let visitors = self.visitors.as_ref().map(|visitors| {
             let clock = *visitors.clock;

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use referee_bots::Command;
-use referee_bots::sandbox::{BotLimits, Sandbox, Unavailable};
+use referee_bots::sandbox::{BotLimits, Sandbox, Size, Unavailable};
 use referee_files::read_regular;
 use referee_game::Wrong;
 use referee_game::name::NameSet;
@@ -320,6 +320,20 @@ impl LeagueConfig {
             "[submissions] needs [owners]: owners hand in programs on the server that it configures",
         )))?;
         Ok(Some(submissions.terms(owners.bots)?))
+    }
+
+    /// The size of the directory that outlives the matches of a program that was handed in, if there is one.
+    ///
+    /// # Errors
+    /// If `[submissions]` is not valid, or workers play the matches.
+    pub fn keep(&self, has_workers: bool) -> Result<Option<Size>, LeagueConfigError> {
+        let keep = self.submissions()?.and_then(|terms| terms.keep);
+        if keep.is_some() && has_workers {
+            let why =
+                "[submissions] keep: programs keep nothing on workers; remove `keep`, or do without workers";
+            return Err(Wrong::new(why).into());
+        }
+        Ok(keep)
     }
 
     /// Where programs that are handed in are built and checked, if the file says it.

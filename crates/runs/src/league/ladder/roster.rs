@@ -118,12 +118,14 @@ impl Ladder {
     /// Tells the matchmaker who can play how many matches at once.
     pub(super) fn set_places(&mut self) {
         let now = self.now();
+        let bot =
+            |at: usize| self.roster.bots.get(&Name::parse(self.results.tally.name(Entrant(at as u16))).bot);
+        let is_submitted = |at| bot(at).is_some_and(|bot| bot.version.is_some());
         let is_here = |at: usize| {
-            let bot = self.roster.bots.get(&Name::parse(self.results.tally.name(Entrant(at as u16))).bot);
             let member = &self.roster.members[at];
             let can_play =
                 member.bot.is_some() || (member.is_on_workers_only() && !self.on_workers.is_empty());
-            can_play && bot.is_some_and(|bot| !bot.is_paused)
+            can_play && bot(at).is_some_and(|bot| !bot.is_paused)
         };
         let here: BTreeSet<usize> = (0..self.roster.members.len()).filter(|&at| is_here(at)).collect();
         let programs = here.iter().filter(|&&at| self.roster.members[at].is_program).count().max(1);
@@ -133,6 +135,7 @@ impl Ladder {
         for (at, member) in self.roster.members.iter().enumerate() {
             let places = match (here.contains(&at), member.is_program) {
                 (false, _) => 0,
+                (true, true) if self.limits.keep.is_some() && is_submitted(at) => 1,
                 (true, true) => copies,
                 (true, false) => member.connections,
             };

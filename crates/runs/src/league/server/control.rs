@@ -17,13 +17,16 @@ use super::reload::{ConfigFile, CurrentConfig};
 use super::visitors::StartedPrograms;
 use crate::league::config::ProgramPlace;
 use crate::league::{LadderMemory, RatingHistory, SharedLadder};
+use crate::submissions::keep;
 use referee_bots::Command;
-use referee_bots::sandbox::separate;
+use referee_bots::sandbox::{Size, separate};
 use referee_engine::runner::RunChange;
 use referee_engine::sources::{BotSpec, BotTokens, Source};
 use referee_game::Chain;
 use referee_game::hex;
-use referee_league::{LadderRulings, LadderSeason, League, LeagueBot, LeagueOwner, NotCounted, OwnerState};
+use referee_league::{
+    LadderRulings, LadderSeason, League, LeagueBot, LeagueOwner, NotCounted, OwnerState, SubmissionFiles,
+};
 use referee_stats::ladder::Name;
 use referee_store::{StoreError, now};
 use referee_workers::JobBots;
@@ -61,6 +64,8 @@ pub(super) struct Control<'a> {
     pub(super) job_bots: Option<(JobBots, PathBuf)>,
     /// Those that the server starts, for visitors.
     pub(super) programs: StartedPrograms,
+    /// The size of the directory that outlives the matches of a program that was handed in, and where it is stored.
+    pub(super) keep: Option<(Size, Arc<SubmissionFiles>)>,
 }
 
 /// What the thread of [`Control`] is asked.
@@ -300,9 +305,13 @@ impl Control<'_> {
             if place == ProgramPlace::Anywhere {
                 self.programs.add(&player, &command);
             }
-            let source: Arc<dyn Source> = Arc::new(command);
+            let stored = bot.submission().zip(self.keep.as_ref());
+            let keep = stored.map(|(id, (size, files))| keep(files.clone(), id, self.name, *size));
+            // Its directory is stored when its process ends.
+            let is_fresh = keep.is_some();
+            let source: Arc<dyn Source> = Arc::new(Command { keep, ..command });
             let named = BotSpec::named(vec![(source, Some(player))], Default::default());
-            specs.extend(named.into_iter().map(|spec| (spec, place)));
+            specs.extend(named.into_iter().map(|spec| (BotSpec { is_fresh, ..spec }, place)));
         }
         Ok(specs)
     }

@@ -99,7 +99,7 @@ impl LeagueServer {
         workers: &WorkersConfig,
     ) -> Result<LeagueServer, LeagueError> {
         let prepared = config.ladders.iter().map(|ladder| ladder.prepare(games, &config.folder));
-        let prepared = prepared.collect::<Result<Vec<_>, _>>()?;
+        let mut prepared = prepared.collect::<Result<Vec<_>, _>>()?;
         config.retention()?;
         let file = ConfigFile::new(CurrentConfig::of(config.clone())?);
         let folder = Folder::open(&config.folder)?;
@@ -108,6 +108,8 @@ impl LeagueServer {
         config.check_sandboxes(&league.bots()?)?;
         events::put_into_force(&mut league, config, now())?;
         let has_workers = workers.is_given();
+        let keep = config.keep(has_workers)?;
+        prepared.iter_mut().for_each(|ladder| ladder.limits.keep = keep);
         let launch = games.launch().clone();
         let mut opening =
             LadderOpening { config, folder: &folder, league: &mut league, has_workers, launch: &launch };

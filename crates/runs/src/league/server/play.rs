@@ -1,5 +1,7 @@
 //! Plays the ladders of a league.
 
+use std::io;
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use referee_engine::runner::{MatchRunner, RunEnd, RunEvent, RunFailure, SetSched
 use referee_engine::sources::Listen;
 use referee_files::{Folder, RecordFolder};
 use referee_game::Chain;
-use referee_league::League;
+use referee_league::{League, SubmissionFiles};
 use referee_store::now;
 use referee_web::WatchServer;
 use referee_workers::{Coordinator, Job};
@@ -123,12 +125,16 @@ impl LeagueRun<'_> {
             sending: pages.sending.clone(),
             info: file.current().config.publish.info,
         };
+        let keep =
+            limits.keep.map(|size| Ok::<_, io::Error>((size, Arc::new(SubmissionFiles::open(folder)?))));
+        let keep = keep.transpose()?;
         let control = Control {
             name,
             on_event,
             file: file.clone(),
             job_bots,
             programs,
+            keep,
             ladder: ladder.clone(),
             league: League::open(folder)?,
             changes,

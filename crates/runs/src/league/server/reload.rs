@@ -127,7 +127,7 @@ const TABLES: [(&str, Option<&str>, &[&str]); 5] = [
     (
         "submissions",
         Some("programs are taken in"),
-        &["on", "build_memory", "build_processes", "build_cpus", "build_space"],
+        &["on", "keep", "build_memory", "build_processes", "build_cpus", "build_space"],
     ),
 ];
 

@@ -1,0 +1,92 @@
+//! What a program keeps from one process to the next.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
+
+use referee_match::record::KeptData;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+use crate::sandbox::Size;
+
+/// The directory with what a program keeps, in its sandbox.
+pub(crate) const DIRECTORY: &str = "/keep";
+/// The environment variable with its path.
+pub(crate) const VARIABLE: &str = "KEEP";
+
+/// How long a process waits until what the one before it has left is stored. That one has 3 s to end.
+const TURN: Duration = Duration::from_secs(20);
+
+/// Stores what a program keeps while none of its processes runs.
+pub trait KeptStore: fmt::Debug + Send + Sync {
+    /// Fills the directory of a new process, which is empty. Returns what that is filled with.
+    ///
+    /// # Errors
+    /// I/O errors; the process is not started then.
+    fn fill(&self, directory: BorrowedFd<'_>) -> io::Result<KeptData>;
+
+    /// Takes over what a process, which has ended, has left in its directory. It may be hostile.
+    fn store(&self, directory: BorrowedFd<'_>);
+}
+
+/// A directory that outlives the processes of a program. Each process gets it in the memory of its sandbox, which bounds it;
+/// one at a time can change what is stored.
+#[derive(Clone, Debug)]
+pub struct Keep {
+    size: Size,
+    store: Arc<dyn KeptStore>,
+    turn: Arc<Mutex<()>>,
+}
+
+impl PartialEq for Keep {
+    fn eq(&self, other: &Keep) -> bool {
+        Arc::ptr_eq(&self.turn, &other.turn)
+    }
+}
+
+impl Keep {
+    /// A directory of this size.
+    pub fn new(size: Size, store: Arc<dyn KeptStore>) -> Keep {
+        Keep { size, store, turn: Arc::default() }
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Waits for the process that may change what is stored. `None` if it does not end: the next one only reads it.
+    pub async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
+        tokio::time::timeout(TURN, self.turn.clone().lock_owned()).await.ok()
+    }
+
+    /// Fills the directory of a new process.
+    pub(crate) fn fill(&self, directory: OwnedFd) -> io::Result<KeptFolder> {
+        let data = self.store.fill(directory.as_fd())?;
+        Ok(KeptFolder { store: self.store.clone(), directory, data, turn: None })
+    }
+}
+
+/// The directory of a process, which exists until this is dropped.
+#[derive(Debug)]
+pub(crate) struct KeptFolder {
+    store: Arc<dyn KeptStore>,
+    directory: OwnedFd,
+    /// What it was filled with.
+    pub(crate) data: KeptData,
+    /// Held if its process may change what is stored.
+    pub(crate) turn: Option<OwnedMutexGuard<()>>,
+}
+
+impl KeptFolder {
+    /// Stores what the process has left, if it is its turn. All processes of its sandbox have ended.
+    pub(crate) async fn store(self) {
+        if self.turn.is_none() {
+            return;
+        }
+        let stored = tokio::task::spawn_blocking(move || self.store.store(self.directory.as_fd()));
+        if stored.await.is_err() {
+            tracing::error!("storing what a program keeps panicked");
+        }
+    }
+}
