@@ -1,10 +1,10 @@
 //! Verifiable randomness: every random number is derived from a seed that was committed to beforehand (specification,
 //! Chance).
 
-use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 use crate::hex;
+use crate::hmac::Hmac;
 
 /// A request for random numbers, which go to [`Chance::settle`](crate::Chance::settle).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,16 +38,8 @@ impl std::fmt::Debug for Seed {
     }
 }
 
-fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
-    Hmac::new_from_slice(key).unwrap_or_else(|_| unreachable!("HMAC takes keys of any length"))
-}
-
 fn hmac(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
-    let mut mac = keyed(key);
-    for part in parts {
-        mac.update(part);
-    }
-    mac.finalize().into_bytes().into()
+    Hmac::new(key).digest(parts)
 }
 
 impl Seed {
@@ -161,7 +153,7 @@ impl<U: Uniform + ?Sized> Uniform for &mut U {
 pub struct RandomStream {
     key: [u8; 32],
     /// Has hashed the key, which is half of the work of a block; from the first block on.
-    keyed: Option<Box<Hmac<Sha256>>>,
+    keyed: Option<Box<Hmac>>,
     block: u64,
     ready: [u64; 4],
     used: usize,
@@ -170,9 +162,8 @@ pub struct RandomStream {
 impl RandomStream {
     fn next(&mut self) -> u64 {
         if self.used == self.ready.len() {
-            let keyed = self.keyed.get_or_insert_with(|| Box::new(keyed(&self.key)));
-            let block = Hmac::clone(keyed).chain_update(self.block.to_be_bytes()).finalize();
-            let block: [u8; 32] = block.into_bytes().into();
+            let keyed = self.keyed.get_or_insert_with(|| Box::new(Hmac::new(&self.key)));
+            let block = keyed.digest(&[&self.block.to_be_bytes()]);
             for (word, bytes) in self.ready.iter_mut().zip(block.as_chunks::<8>().0) {
                 *word = u64::from_be_bytes(*bytes);
             }

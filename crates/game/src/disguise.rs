@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::{self, Debug};
 use std::sync::{Mutex, PoisonError};
 
-use hmac::{Hmac, KeyInit, Mac};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -21,6 +20,7 @@ use crate::erased::{
     Knowledge, MoveError, MoveMade, NotOpened, OpenDecision, Rules, RulesFailed, RulesWait, Table,
 };
 use crate::game::{Meta, Misconfigured, Turn};
+use crate::hmac::Hmac;
 use crate::notation::Notation;
 use crate::openings::OpeningFile;
 use crate::outcome::{AmountRange, Outcome};
@@ -304,10 +304,7 @@ impl Words {
 
     /// A word that the game does not list.
     fn other(&self, word: &str) -> String {
-        let mut mac =
-            Hmac::<Sha256>::new_from_slice(&self.key).unwrap_or_else(|_| unreachable!("any key is one"));
-        mac.update(word.as_bytes());
-        let bytes = mac.finalize().into_bytes();
+        let bytes = Hmac::new(&self.key).digest(&[word.as_bytes()]);
         let number = bytes.iter().take(8).fold(0, |number: u64, &byte| (number << 8) | u64::from(byte));
         spell(number, 4)
     }

@@ -18,6 +18,7 @@ pub mod erased;
 pub mod excerpt;
 pub mod game;
 pub mod hex;
+mod hmac;
 pub mod json;
 pub mod json_scanner;
 #[cfg(feature = "names")]

@@ -6,6 +6,7 @@ mod conditions;
 mod csv;
 mod encounters;
 mod github;
+mod histogram;
 mod html;
 mod junit;
 mod links;

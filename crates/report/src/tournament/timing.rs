@@ -10,7 +10,6 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use hdrhistogram::Histogram;
 use referee_bots::sandbox::{Layer, Mode, Sandbox};
 use referee_files::{read_regular, unsealed};
 use referee_game::Chain;
@@ -21,6 +20,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::clocks::clock_option;
+use super::histogram::Histogram;
 
 /// A record and its entrants by seat.
 pub(super) struct RecordFile {
@@ -128,8 +128,8 @@ pub(super) const SAID: usize = 8;
 
 /// The counts of a reader thread.
 struct TimeCounts {
-    think_times: Vec<Histogram<u64>>,
-    lag: Histogram<u64>,
+    think_times: Vec<Histogram>,
+    lag: Histogram,
     paused: Paused,
     rules_restarts: RulesRestarts,
     unread: u32,
@@ -160,16 +160,11 @@ struct BotInHeader {
     details: BTreeMap<String, String>,
 }
 
-/// With a precision of three digits.
-fn histogram() -> Histogram<u64> {
-    Histogram::new(3).unwrap_or_else(|error| unreachable!("{error}"))
-}
-
 impl TimeCounts {
     fn new(entrants: usize) -> TimeCounts {
         TimeCounts {
-            think_times: (0..entrants).map(|_| histogram()).collect(),
-            lag: histogram(),
+            think_times: vec![Histogram::default(); entrants],
+            lag: Histogram::default(),
             paused: Paused::default(),
             rules_restarts: RulesRestarts::default(),
             unread: 0,
@@ -213,9 +208,8 @@ impl TimeCounts {
             let bot =
                 recorded.lineup.get(seat.index()).and_then(|&bot| self.think_times.get_mut(usize::from(bot)));
             let bot = bot.ok_or_else(|| format!("the match has no seat {seat}"))?;
-            // The histogram resizes as needed.
-            let _ = bot.record(took_us.saturating_sub(lag_us));
-            let _ = self.lag.record(lag_us);
+            bot.record(took_us.saturating_sub(lag_us));
+            self.lag.record(lag_us);
         }
         if times.paused_us > 0 {
             self.paused.add(&Paused { matches: 1, longest_us: times.paused_us });
@@ -244,9 +238,9 @@ impl TimeCounts {
 
     fn merge(&mut self, other: &TimeCounts) {
         for (own, other) in self.think_times.iter_mut().zip(&other.think_times) {
-            let _ = own.add(other);
+            own.add(other);
         }
-        let _ = self.lag.add(&other.lag);
+        self.lag.add(&other.lag);
         self.paused.add(&other.paused);
         self.rules_restarts.add(other.rules_restarts);
         self.unread += other.unread;
@@ -296,25 +290,22 @@ impl Timing {
         })?;
         let TimeCounts { think_times, lag, paused, rules_restarts, unread, clocks, sandboxes, said } =
             all.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let timed = |think_times: &Histogram<u64>| {
-            (!think_times.is_empty()).then(|| Timed {
+        let timed = |think_times: &Histogram| {
+            Some(Timed {
                 answers: think_times.len(),
-                p50_us: think_times.value_at_quantile(0.5),
-                p99_us: think_times.value_at_quantile(0.99),
-                max_us: think_times.max(),
+                p50_us: think_times.quantile(0.5)?,
+                p99_us: think_times.quantile(0.99)?,
+                max_us: think_times.max()?,
             })
         };
         let of_entrant = |entrant: usize| {
-            let mut all = histogram();
-            for think_times in &think_times[roster.bots(entrant)] {
-                // The histogram resizes as needed.
-                let _ = all.add(think_times);
-            }
+            let mut all = Histogram::default();
+            think_times[roster.bots(entrant)].iter().for_each(|think_times| all.add(think_times));
             timed(&all)
         };
         let entrants = (0..roster.entrants()).map(of_entrant).collect();
         let bots = think_times.iter().map(timed).collect();
-        let lag = (!lag.is_empty()).then(|| Lag { p99_us: lag.value_at_quantile(0.99), max_us: lag.max() });
+        let lag = lag.quantile(0.99).zip(lag.max()).map(|(p99_us, max_us)| Lag { p99_us, max_us });
         let paused = Some(paused).filter(|paused| paused.matches > 0);
         let rules_restarts = Some(rules_restarts).filter(|restarts| restarts.matches > 0);
         let sandboxes = sandboxes.into_values().rev().map(|(sandbox, seats)| SandboxUse {
