@@ -80,7 +80,6 @@ pub(super) struct Args {
     sandbox: SandboxOptions,
 }
 
-/// A step for JUnit.
 fn junit_step(outcome: &StepResult) -> JunitStep<'_> {
     let StepResult { step, verdict, notes, violation, took_ms, stderr } = outcome;
     let status = match (verdict, violation) {

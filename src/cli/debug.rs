@@ -64,7 +64,6 @@ pub(super) struct Args {
     sandbox: SandboxOptions,
 }
 
-/// A bot and its seat.
 struct SeatedBot {
     talk: Talk,
     seat: Seat,
@@ -73,7 +72,6 @@ struct SeatedBot {
     is_here: bool,
 }
 
-/// Displays the lines.
 struct DebugScreen {
     out: TolerantStdout,
     began: Instant,

@@ -20,7 +20,6 @@ use crate::runs::workers::WorkersError;
 use crate::runs::workshop::WorkshopError;
 use crate::workers::packing::NotPacked;
 
-/// An exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done, or passed.
@@ -35,7 +34,6 @@ pub enum Exit {
     Invalid = 4,
     /// It could not run: a bot does not start, an error of the disk or the network.
     CannotRun = 5,
-    /// Interrupted.
     Interrupted = 130,
 }
 
@@ -55,12 +53,9 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a subcommand failed.
 #[derive(Debug)]
 pub struct Failure {
-    /// The exit code.
     pub exit: Exit,
-    /// The error message.
     pub error: anyhow::Error,
 }
 

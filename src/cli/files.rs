@@ -200,7 +200,6 @@ impl OutFile {
         Ok(OutFile { file, path: path.to_owned(), place: None })
     }
 
-    /// Writes the contents.
     pub(super) fn write(mut self, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
         write(&mut self.file).map_err(|error| not_written(&self.path, &error))?;
         match self.place.take() {

@@ -22,7 +22,6 @@ const RETRIES: Duration = Duration::from_secs(60);
 /// The maximum size of a line, in bytes.
 const MOST_LINE: u64 = 16 * 1024 * 1024;
 
-/// A step as text.
 #[derive(Debug, Deserialize)]
 struct StepText {
     lines: Vec<String>,
@@ -48,7 +47,6 @@ struct EndEvent {
     result: String,
 }
 
-/// An event of a stream.
 #[derive(Debug, Default)]
 struct StreamEvent {
     id: String,

@@ -166,7 +166,6 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     out.0.end(exit)
 }
 
-/// What grades bots.
 struct Grader {
     /// The file, with the anchors as its entrants.
     config: TournamentConfig,
@@ -253,7 +252,6 @@ impl Grader {
     }
 }
 
-/// The grade by a schedule.
 fn graded(scale: &GradeScale, schedule: &Schedule) -> GradeLine {
     let grading = schedule.grading().unwrap_or_default();
     let faults = schedule.results().filter(|result| result.is_fault_of(Entrant(0))).count();

@@ -60,7 +60,6 @@ impl Drop for StderrLog {
     }
 }
 
-/// An entry of the log.
 #[derive(Clone)]
 pub(super) struct LogEntry(Arc<SharedLog>);
 

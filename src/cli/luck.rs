@@ -145,7 +145,6 @@ fn print(out: &mut dyn Write, line: &LuckLine<'_>, is_json: bool) -> io::Result<
 enum Playouts {
     /// The default, if they pay in the first sets.
     Auto,
-    /// This number.
     Each(u32),
 }
 

@@ -46,7 +46,6 @@ impl GameOptions {
     }
 }
 
-/// Parses `KEY=VALUE`.
 pub(super) fn key_value(text: &str) -> anyhow::Result<(String, Value)> {
     let (key, value) = text.split_once('=').with_context(|| format!("`{text}` is not KEY=VALUE"))?;
     // Text that is not JSON is a string: `--set fen=B:W18:B12` needs no quotes.

@@ -23,7 +23,6 @@ static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 /// a second.
 pub(super) type Stdout = LineWriter<UnbufferedStdout>;
 
-/// Standard output.
 pub(super) fn stdout() -> Stdout {
     LineWriter::new(UnbufferedStdout)
 }

@@ -38,7 +38,6 @@ pub(super) struct Person {
     names: Vec<String>,
 }
 
-/// An action of the person.
 enum Choice {
     Move { text: String, offers_draw: bool },
     Accept,

@@ -19,7 +19,7 @@ pub(super) struct Why {
 }
 
 impl Why {
-    /// What the user of this process decides for this reason, which must not be empty.
+    /// The ruling of the user of this process for this reason, which must not be empty.
     pub(super) fn ruling<M>(&self, decision: RequestedDecision<M>) -> Result<RequestedRuling<M>, Failure> {
         let (reason, is_public) = (self.reason.trim().to_owned(), !self.private);
         match reason.is_empty() {

@@ -20,12 +20,10 @@ impl<W: Write> Write for Screen<W> {
     }
 }
 
-/// Standard output.
 pub(super) fn stdout() -> Screen<Stdout> {
     Screen(output::stdout())
 }
 
-/// Standard error.
 pub(super) fn stderr() -> Screen<Stderr> {
     Screen(io::stderr())
 }

@@ -10,7 +10,6 @@ use sd_notify::NotifyState::{self, Ready, Status, Stopping, Watchdog};
 /// A service of several parts. Without a service manager it notifies nothing.
 #[derive(Debug)]
 pub(super) struct Service {
-    /// The number of parts.
     parts: usize,
     has_watchdog: bool,
     state: Mutex<ServiceState>,
@@ -59,7 +58,6 @@ impl Service {
         }
     }
 
-    /// The service is stopping.
     pub(super) fn stopping(&self) {
         notify(&[Stopping, Status("the matches in progress end first")]);
     }

@@ -136,7 +136,6 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// A position as a picture.
 fn picture(path: &Path, args: &Args, catalog: &Catalog) -> Result<String, Failure> {
     let record = read(path)?;
     let mut playback = open(path, &record, args.view, catalog)?;
@@ -163,14 +162,12 @@ fn picture(path: &Path, args: &Args, catalog: &Catalog) -> Result<String, Failur
     Ok(svg(&marked(before.as_ref(), scene), &title))
 }
 
-/// A step as text.
 struct ShownStep {
     moves: u32,
     has_fault: bool,
     text: Vec<u8>,
 }
 
-/// Prints a match.
 fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
     let record = read(path)?;
     let mut playback = open(path, &record, args.view, catalog)?;

@@ -252,7 +252,6 @@ impl OwnerApi {
     }
 }
 
-/// The token of the owner.
 fn token(file: Option<&Path>) -> Result<String, Failure> {
     let token = match file {
         Some(file) => read_secret(file).map_err(|error| Failure::usage(format!("--token-file: {error}")))?,

@@ -45,7 +45,6 @@ pub(super) struct Submission {
 /// The unpacked and built bot of a submission.
 pub(super) struct BuiltSubmission {
     pub(super) file: BotFile,
-    /// How the bot is started.
     pub(super) command: Command,
 }
 

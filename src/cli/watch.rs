@@ -47,7 +47,7 @@ mod with_http {
         watch_proxy: Vec<IpAddr>,
     }
 
-    /// What spectators see later.
+    /// The delay of matches for spectators.
     #[derive(Debug, Args)]
     #[command(next_help_heading = "Spectators")]
     pub(in crate::cli) struct StageArgs {

@@ -175,7 +175,6 @@ pub(super) fn status(directory: &Path) -> Result<Option<WorkersStatus>, Failure>
     Ok(Some(WorkersStatus { workers, queued, is_stuck, out: out.collect() }))
 }
 
-/// The status for people.
 pub(super) fn status_text(status: &WorkersStatus) -> String {
     let row = |worker: &WorkerStatus| {
         let gone = if worker.is_connected { "" } else { ", not connected" };

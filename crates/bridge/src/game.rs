@@ -12,7 +12,6 @@ const FREE: u64 = 1000;
 /// With more moves to go than this, an engine is not told how many there are: it plans for a whole match.
 const MOVES_TO_GO: u32 = 40;
 
-/// A match in progress.
 #[derive(Debug)]
 pub(crate) struct Match {
     pub(crate) id: String,
@@ -27,7 +26,7 @@ pub(crate) struct Match {
     pub(crate) turn: Option<u32>,
 }
 
-/// What an engine may use for its move.
+/// The limit of an engine for its move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Budget(Budget),
@@ -71,7 +70,7 @@ impl Match {
         names.iter().find_map(|name| self.options[name].as_f64())
     }
 
-    /// What the engine may use for a turn.
+    /// The limit of the engine for a turn.
     pub(crate) fn limit(&self, budget: Budget, turn: &Turn<'_, &RawValue>) -> Limit {
         if budget != Budget::default() {
             return Limit::Budget(budget);

@@ -38,7 +38,7 @@ pub(crate) struct Hub {
     text: String,
 }
 
-/// What the bridge reads of a view.
+/// The part of a view that the bridge reads.
 #[derive(Deserialize)]
 struct View<'a> {
     /// The squares by number: `b`, `w`, kings in upper case, `.` empty.

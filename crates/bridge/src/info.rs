@@ -31,7 +31,6 @@ pub(crate) struct Info {
 }
 
 impl Info {
-    /// With this score.
     pub(crate) fn scored(&mut self, score: i64, scale: u32) {
         (self.score, self.score_scale) = (Some(score), Some(scale));
     }

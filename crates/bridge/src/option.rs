@@ -2,7 +2,7 @@
 
 use crate::trouble::Trouble;
 
-/// What an option accepts.
+/// The values that an option accepts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     Button,
@@ -21,7 +21,6 @@ pub(crate) enum Kind {
     Text,
 }
 
-/// An option of an engine.
 #[derive(Clone, Debug)]
 pub(crate) struct EngineOption {
     pub(crate) name: String,

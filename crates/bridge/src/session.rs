@@ -29,14 +29,13 @@ pub(crate) const STOP: Duration = Duration::from_secs(2);
 const NAME: usize = 64;
 const AUTHOR: usize = 256;
 
-/// Who an engine says it is.
+/// The name and version that an engine states.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Identity {
     pub(crate) name: Option<String>,
     pub(crate) author: Option<String>,
 }
 
-/// What an engine answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Move {
@@ -66,7 +65,6 @@ pub(crate) trait Tongue: std::fmt::Debug {
     /// Prepares for a match. Returns when the engine is ready.
     fn start(&mut self, wire: &mut Wire, game: &Match) -> Result<(), Trouble>;
 
-    /// Asks for a move.
     fn ask(
         &mut self,
         wire: &mut Wire,
@@ -78,7 +76,7 @@ pub(crate) trait Tongue: std::fmt::Debug {
     /// Hears a line of the engine. Returns its answer, if that is one to the last question.
     fn hear(&mut self, wire: &mut Wire, line: &str) -> Result<Option<Answer>, Trouble>;
 
-    /// What the engine has said of the search that ends with its answer.
+    /// The engine's own account of the search that ends with its answer.
     fn info(&mut self) -> Option<Info> {
         None
     }
@@ -89,13 +87,12 @@ pub(crate) trait Tongue: std::fmt::Debug {
     /// The match has ended: stops the engine.
     fn end(&mut self, wire: &mut Wire, outcome: Outcome) -> Result<(), Trouble>;
 
-    /// What it needs to know in each turn.
+    /// The parts of a turn that it needs.
     fn wants(&self) -> Vec<Want> {
         vec![Want::Event]
     }
 }
 
-/// A bridge at work.
 #[derive(Debug)]
 pub(crate) struct Session {
     wire: Wire,

@@ -14,7 +14,6 @@ use crate::session::{Answer, GREETING, Identity, Outcome, STOP, Tongue};
 use crate::trouble::Trouble;
 use crate::wire::{Wire, now};
 
-/// What the engine does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,

@@ -42,7 +42,7 @@ pub(crate) enum Side {
 #[derive(Debug, Default)]
 struct Lines {
     bytes: Vec<u8>,
-    /// What is read at once.
+    /// The bytes of one read.
     portion: Vec<u8>,
     /// Where the next line begins, and up to where no terminator was found.
     start: usize,

@@ -72,7 +72,6 @@ impl Encounter {
         Stamp { at: Tick(self.opened.elapsed().as_micros() as u64), lag: 0 }
     }
 
-    /// The id of the match.
     pub fn id(&self) -> &str {
         &self.play.setup().header.r#match
     }
@@ -146,7 +145,6 @@ impl Encounter {
         self.handle(Event::Gone { seat, code, detail });
     }
 
-    /// Aborts the match.
     pub fn abort(&mut self) {
         self.handle(Event::Abort(&AbortReason::Interrupted));
     }
@@ -207,7 +205,7 @@ impl Encounter {
 /// The matches of one bot, with its seat in each, as its lines see them.
 struct EncounterMatches<'a, 'e> {
     matches: &'a [(&'e mut Encounter, Seat)],
-    /// Those that have not ended, by index.
+    /// The seats that have not ended, by index.
     seats: Vec<(usize, Seat)>,
 }
 
@@ -228,7 +226,6 @@ impl Matches for EncounterMatches<'_, '_> {
     }
 }
 
-/// What became of a line.
 #[derive(Debug)]
 pub enum LineOutcome {
     /// Nothing: it was empty or `pong`.

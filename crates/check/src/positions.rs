@@ -17,7 +17,6 @@ const FRUITLESS: u64 = 10;
 pub(super) struct SamplePosition {
     pub(super) seating: Seating,
     pub(super) seat: Seat,
-    /// The game.
     pub(super) table: Box<dyn Table>,
     /// The decision of the seat.
     pub(super) decision: OpenDecision,

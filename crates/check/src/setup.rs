@@ -9,11 +9,8 @@ use referee_game::erased::Rules;
 /// The configuration of a check.
 #[derive(Debug)]
 pub struct Check {
-    /// The bot.
     pub command: Command,
-    /// How to start it.
     pub launch: Launch,
-    /// The known games.
     pub catalog: Catalog,
     /// The only game to check; `None`: all games that the bot plays.
     pub game: Option<&'static dyn Rules>,

@@ -54,7 +54,6 @@ pub struct Talk {
     /// The standard input and output of a bot that connects.
     stdio: Option<Wire>,
     lines: Lines,
-    /// How the process ended.
     exit: watch::Receiver<Option<Detail>>,
     pub(super) delivery: Variation,
     pings: u64,
@@ -204,7 +203,7 @@ impl Talk {
         self.pings
     }
 
-    /// What has arrived instead of an awaited line, apart from rejected lines.
+    /// The lines that have arrived instead of an awaited one, apart from rejected lines.
     pub fn received(&self) -> Received {
         match self.lines.held() as u64 {
             0 if self.answered > 0 => Received::Silence { answered: self.answered },

@@ -12,7 +12,6 @@ use crate::rule::Rule;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepVerdict {
-    /// The bot conforms.
     Passed,
     /// The bot conforms, but something may cause problems.
     Warned,
@@ -37,7 +36,6 @@ impl StepVerdict {
 /// A violation of the specification.
 #[derive(Clone, Debug, Serialize)]
 pub struct Violation {
-    /// What was wrong.
     pub wrong: String,
     /// The last lines of the last write to the bot, truncated.
     pub sent: Vec<String>,
@@ -72,16 +70,13 @@ fn in_words<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error
     RuleWords { section: rule.section, says: rule.says }.serialize(serializer)
 }
 
-/// The outcome of a step.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename = "step")]
 pub struct StepResult {
     pub step: String,
-    /// How it ended.
     pub verdict: StepVerdict,
     /// Notes: what was covered, why the step was skipped, warnings.
     pub notes: Vec<String>,
-    /// What was wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<Violation>,
     /// How long it took, in milliseconds.
@@ -90,13 +85,10 @@ pub struct StepResult {
     pub stderr: String,
 }
 
-/// Why a step stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
     Failed(Box<Violation>),
-    /// The step does not apply.
     Skipped(String),
-    /// The check cannot go on.
     CannotRun(CannotCheck),
 }
 

@@ -97,7 +97,6 @@ impl RecordFolder {
         RecordFolder { folder, last: Mutex::default() }
     }
 
-    /// The directory.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }

@@ -102,7 +102,6 @@ impl Records {
         Records { wait, ..self }
     }
 
-    /// The directory.
     pub fn folder(&self) -> &Path {
         self.inner.folder.path()
     }

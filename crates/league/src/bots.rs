@@ -44,7 +44,7 @@ pub struct LeagueBot {
     /// Why the server does not start its command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// What people see instead of its name.
+    /// The name that people see instead of its name.
     pub display_name: Option<String>,
     /// The version of the submission whose program it is; its directory is then relative to that of the league.
     #[serde(skip)]
@@ -104,18 +104,17 @@ impl LeagueBot {
     }
 }
 
-/// What people see instead of the names of bots, by name.
+/// The display names of bots, by name.
 #[derive(Clone, Debug, Default)]
 pub struct BotDisplayNames(BTreeMap<String, String>);
 
 impl BotDisplayNames {
-    /// Those of these bots.
     pub fn of(bots: &[LeagueBot]) -> BotDisplayNames {
         let shown = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.display_name.clone()?)));
         BotDisplayNames(shown.collect())
     }
 
-    /// What people see instead of the name of a player: its version follows the display name of its bot.
+    /// The display name of a player: its version follows the display name of its bot.
     pub fn of_player(&self, player: &str) -> Option<String> {
         let Name { bot, version } = Name::parse(player);
         let display = self.0.get(&bot)?.clone();

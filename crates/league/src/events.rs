@@ -42,7 +42,7 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// What the file of a league lets happen.
+/// An event that the file of a league plans.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedEvent {
     /// In UTC.

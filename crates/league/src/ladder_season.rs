@@ -15,7 +15,6 @@ use crate::{League, Season};
 /// The standings of a ladder at the end of a season.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FinalStandings {
-    /// The number of matches.
     pub matches: u32,
     /// The players with a match, the best first; earlier versions of bots come last, without a place.
     pub standings: Vec<LadderRow>,
@@ -49,7 +48,6 @@ impl LadderSeason {
         LadderSeason::after(league, ladder, &ended, seats)
     }
 
-    /// The season after these.
     fn after(
         league: &mut League,
         ladder: &str,
@@ -90,7 +88,7 @@ impl FinalStandings {
         self.standings.iter().find(|row| row.standing.place == Some(1) && row.standing.matches > 0)
     }
 
-    /// Those of a season that has ended: the stored ones. If the process that ended it did not store any, they are
+    /// The standings of a season that has ended: the stored ones. If the process that ended it did not store any, they are
     /// computed.
     ///
     /// # Errors

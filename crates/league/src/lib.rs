@@ -73,7 +73,6 @@ pub struct League {
     db: Connection,
 }
 
-/// A player of a ladder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaguePlayer {
     /// `NAME` or `NAME@VERSION`.
@@ -112,7 +111,6 @@ impl League {
         League::at(&folder.path().join(NAME))
     }
 
-    /// Opens a database.
     fn at(path: &Path) -> Result<League, StoreError> {
         let mut db = SCHEMA.connect(path, true)?;
         // Negative: in KiB.

@@ -20,7 +20,6 @@ use super::{League, failed};
 use referee_game::json;
 use referee_store::{StoreError, columns, parsed_column};
 
-/// A match of a ladder.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeagueMatch {
     /// m17 is 17.
@@ -80,7 +79,6 @@ impl LeagueMatch {
         self.is_rated && !self.is_void
     }
 
-    /// The match id.
     pub fn id(&self) -> String {
         match_id(self.number, self.kind)
     }
@@ -114,13 +112,13 @@ fn deal<S: serde::Serializer>(deal: &Option<u32>, serializer: S) -> Result<S::Ok
 /// Which matches of a ladder are wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MatchFilter<'a> {
-    /// Those of one of these players; a name without a version stands for all versions.
+    /// Only matches of one of these players; a name without a version stands for all versions.
     pub players: Option<&'a [String]>,
     /// Whether such a name stands for the player without a version alone.
     pub is_exact: bool,
-    /// Those in which one of these players made a fault.
+    /// Only matches in which one of these players made a fault.
     pub is_faulted: bool,
-    /// Those with a smaller number.
+    /// Only matches with a smaller number.
     pub before: Option<u32>,
 }
 

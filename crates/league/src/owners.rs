@@ -38,18 +38,16 @@ stored_words!(OwnerState {
     Left => "left",
 });
 
-/// An owner of bots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeagueOwner {
     /// As in [`LeagueBot::owner`](super::LeagueBot::owner).
     pub id: String,
-    /// What people see instead of the id.
+    /// The name that people see instead of the id.
     pub display_name: Option<String>,
     /// A school or a company, for display.
     pub affiliation: Option<String>,
     /// How the organiser can reach the owner. Only the organiser sees it.
     pub contact: Option<String>,
-    /// Whether it takes part.
     pub state: OwnerState,
     /// Its token; `None` if a proxy vouches for it, and once it has left.
     #[serde(skip)]
@@ -59,7 +57,6 @@ pub struct LeagueOwner {
     pub network: Option<String>,
     /// When it signed up, in UTC.
     pub joined_at: String,
-    /// When it left.
     pub left_at: Option<String>,
 }
 
@@ -149,7 +146,6 @@ pub struct Invitation {
     pub made_by: String,
 }
 
-/// What admits a new owner.
 #[derive(Clone, Copy, Debug)]
 pub enum Admission<'a> {
     /// SHA-256 of the secret of an invitation.

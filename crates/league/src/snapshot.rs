@@ -15,7 +15,7 @@ use crate::owners::{LeagueOwner, OwnerState};
 use crate::tally::{LadderRow, ranking};
 use crate::{FinalsLink, InForce};
 
-/// What is shown of a ladder.
+/// The public view of a ladder.
 #[derive(Debug, Default)]
 pub struct LadderSnapshot {
     /// The standings, the best first.
@@ -44,7 +44,7 @@ pub struct LadderSnapshot {
     pub lead_taken: Option<LeadTaken>,
     /// Whether no match begins because the league is paused.
     pub is_paused: bool,
-    /// What events have put into force.
+    /// The state that events have put into force.
     pub in_force: InForce,
     /// The finals to which its pages lead.
     pub finals: Option<FinalsLink>,
@@ -94,7 +94,7 @@ impl ShownOwner {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingMatch {
-    /// Who plays, by side. The seats of a challenge are not drawn yet: each player is a side.
+    /// The players by side. The seats of a challenge are not drawn yet: each player is a side.
     pub sides: Vec<Vec<String>>,
     /// Why it is played, in a few words.
     pub why: String,
@@ -103,16 +103,14 @@ pub struct WaitingMatch {
 /// A match after which the first place changed hands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeadTaken {
-    /// The id of the match.
     pub id: String,
-    /// Who led before.
+    /// The leader before.
     pub from: String,
 }
 
 /// Why a player is not paired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlayerState {
-    /// Its bot is paused.
     Paused,
     /// Until this time, in UTC, because of its faults.
     Excluded(String),
@@ -159,7 +157,7 @@ impl LadderSnapshot {
     }
 }
 
-/// What was published last of a ladder. Spectators get this, so that the ladder never waits for them.
+/// The latest public view of a ladder. Spectators get this, so that the ladder never waits for them.
 #[derive(Clone, Debug, Default)]
 pub struct PublishedLadder(Arc<Mutex<Arc<LadderSnapshot>>>);
 

@@ -36,7 +36,7 @@ const MOST_MARGIN: f64 = 680.0;
 /// The second match of a set belongs to it if its number is greater by at most this number.
 const APART: u32 = 20_000;
 
-/// Those of the rows of standings that are shown, without bots that were disqualified from the start. Their places are numbered
+/// The rows of standings that are shown, without bots that were disqualified from the start. Their places are numbered
 /// anew, and compared with the next one by this fit.
 pub fn ranking(
     mut rows: Vec<LadderRow>,
@@ -82,7 +82,7 @@ pub struct LadderTally {
     known: FitConstraints,
 }
 
-/// What the ratings of a ladder depend on.
+/// The inputs of the ratings of a ladder.
 #[derive(Debug)]
 pub struct RatingInputs {
     counts: Arc<Counts>,
@@ -90,13 +90,12 @@ pub struct RatingInputs {
 }
 
 impl RatingInputs {
-    /// What it tells of the strengths of all players, in their order.
+    /// The strengths of all players, in their order.
     pub fn fit(&self) -> Anchored {
         fit_anchored(&self.counts, &self.known)
     }
 }
 
-/// The matches of a player.
 #[derive(Clone, Debug, Default)]
 struct PlayerTally {
     name: String,
@@ -123,7 +122,7 @@ pub struct LadderRow {
     pub stronger_than_next: Option<f64>,
     /// When its last match ended, in UTC.
     pub last_seen: Option<String>,
-    /// What people see instead of its name.
+    /// The name that people see instead of its name.
     pub display_name: Option<String>,
     /// Whether its bot was disqualified from the start.
     #[serde(skip)]
@@ -151,7 +150,6 @@ pub struct Standing {
     pub is_newest: bool,
     /// Rated matches with a result.
     pub matches: u32,
-    /// Their results.
     #[serde(flatten)]
     pub wdl: Wdl,
     /// Matches in which it made a fault.
@@ -169,7 +167,6 @@ impl LadderRow {
 /// Which seats of a ladder play together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LadderSeats {
-    /// The teams.
     pub seating: Seating,
     /// Whether it is played in mirrored sets.
     pub is_mirrored: bool,
@@ -271,7 +268,6 @@ impl LadderTally {
         &self.players[player.index()].name
     }
 
-    /// The number of players.
     pub fn len(&self) -> usize {
         self.players.len()
     }
@@ -356,7 +352,7 @@ impl LadderTally {
         }
     }
 
-    /// What the ratings depend on now. Results that come while it exists are counted after it is dropped.
+    /// The inputs of the ratings now. Results that come while it exists are counted after it is dropped.
     pub fn rating_inputs(&mut self) -> RatingInputs {
         self.count();
         let mut known = self.known.clone();

@@ -136,7 +136,6 @@ pub(crate) enum DrawAnswer {
     Shuffle(u16),
 }
 
-/// The result.
 #[derive(Debug, Deserialize)]
 pub(crate) struct OverAnswer {
     /// By side, 1 for the best.

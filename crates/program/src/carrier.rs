@@ -9,7 +9,6 @@ use crate::BadAnswer;
 /// The attempts at an answer that failed before another instance of the program gave it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restarts {
-    /// Their number.
     pub count: u32,
     /// Why the last one failed.
     pub why: Option<Box<str>>,
@@ -25,7 +24,7 @@ impl Restarts {
 
 /// Passes requests to the program of a game, and its answers back.
 pub trait Carrier: Debug + Send + Sync {
-    /// What a thread cannot do while it asks.
+    /// The reason for which a thread cannot ask.
     fn wait(&self) -> RulesWait;
 
     /// Sends a request, one line of JSON without its line break, and passes the answer to `accept`. If it accepts

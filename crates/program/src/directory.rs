@@ -89,7 +89,6 @@ pub(crate) struct GameCopy {
 }
 
 impl GameCopy {
-    /// Its directory.
     pub(crate) fn path(&self) -> &Path {
         self.place.path()
     }

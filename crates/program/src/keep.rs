@@ -18,7 +18,7 @@ const GAMES: &str = "games";
 /// How many characters of a hash name a version.
 const SHORT: usize = 16;
 
-/// What identifies the rules of a program: a hash of its manifest and its files; `None` for a game of the referee.
+/// The identity of the rules of a program: a hash of its manifest and its files; `None` for a game of the referee.
 pub fn version(rules: &dyn Rules) -> Option<String> {
     let program = rules.program()?;
     let mut hash = hex::encode(&Sha256::digest(program.get()));

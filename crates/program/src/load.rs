@@ -99,7 +99,7 @@ pub(crate) struct ReadGame {
     pub(crate) schema: Map<String, Value>,
     /// Its files.
     copy: Arc<GameCopy>,
-    /// What identifies the program in records.
+    /// The identity of the program in records.
     pub(crate) description: Box<RawValue>,
     pub(crate) carrier: Box<dyn Carrier>,
 }

@@ -68,7 +68,6 @@ pub struct Manifest {
     pub disguise: Option<Vocabulary>,
     /// The identifiers of the rules that end a match.
     pub reasons: Vec<String>,
-    /// The options by name.
     #[serde(default)]
     pub options: BTreeMap<String, OptionManifest>,
     /// The file with the rules page, in Markdown.
@@ -86,7 +85,7 @@ pub struct Manifest {
     pub limit_ms: u64,
 }
 
-/// What answers the requests of a game.
+/// The program that answers the requests of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestProgram<'a> {
     /// A process: its command line, seen from the directory.
@@ -95,7 +94,6 @@ pub enum ManifestProgram<'a> {
     Wasm(&'a str),
 }
 
-/// An option of a game.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OptionManifest {
@@ -228,7 +226,7 @@ impl Manifest {
         }
     }
 
-    /// What answers the requests.
+    /// The program that answers the requests.
     pub fn program(&self) -> ManifestProgram<'_> {
         self.try_program().unwrap_or_else(|what| unreachable!("it was checked: {what}"))
     }

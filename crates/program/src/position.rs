@@ -29,12 +29,12 @@ pub(crate) struct Position {
     /// Opaque: it goes back to the program.
     pub(crate) state: Box<RawValue>,
     pub(crate) turn: Turn,
-    /// What the seats that decide get, in seat order.
+    /// The seats that decide, in seat order.
     pub(crate) deciders: Vec<DecidingSeat>,
-    /// What happened on the way to it.
+    /// The events on the way to it.
     pub(crate) events: Vec<PositionEvent>,
     pub(crate) turns_left: Option<u32>,
-    /// What a side can get; only of an initial position.
+    /// The amounts that a side can get; only of an initial position.
     pub(crate) amounts: Option<AmountRange>,
 }
 
@@ -57,7 +57,7 @@ impl Position {
     }
 }
 
-/// What a seat that decides gets.
+/// A seat that decides, with its legal moves.
 #[derive(Debug)]
 pub(crate) struct DecidingSeat {
     /// Sorted bytewise; `None` if they are not listed.
@@ -66,7 +66,7 @@ pub(crate) struct DecidingSeat {
     pub(crate) secrecy: MoveSecrecy,
 }
 
-/// What the others may see of a move.
+/// The part of a move that others may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MoveSecrecy {
     /// The move.
@@ -114,7 +114,7 @@ struct FactKind {
 /// Reads and checks a position.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If it is invalid.
 pub(crate) fn read(
     answer: &[u8],
     meta: &Meta,

@@ -150,7 +150,6 @@ impl RulesProcesses {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks one process.
     fn ask_one(
         &self,
         mut process: RulesProcess,
@@ -174,7 +173,7 @@ impl RulesProcesses {
 }
 
 impl RulesProcess {
-    /// What happened in place of an answer.
+    /// The event in place of an answer.
     fn explain(self, error: NoAnswer, is_first: bool) -> NotAnswered {
         let exit = match error {
             NoAnswer::Ended => self.exit.recv_timeout(EXIT).ok(),

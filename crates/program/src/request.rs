@@ -58,13 +58,11 @@ pub(crate) enum RulesRequest<'a> {
     Export {
         form: &'a str,
         r#match: &'a str,
-        /// All of them.
         options: &'a RawValue,
         /// The number of seats.
         seats: usize,
         /// The number of sides.
         sides: usize,
-        /// The names of the seats.
         names: &'a [String],
         moves: &'a [ExportedMove<'a>],
         draws: &'a [SheetDraw],

@@ -33,7 +33,7 @@ const RANDOM_NUMBERS: usize = 64;
 #[derive(Debug)]
 pub struct ProgramRules(Arc<SharedProgram>, Vec<ProgramNotation>);
 
-/// What the tables of a game share.
+/// The state that the tables of a game share.
 #[derive(Debug)]
 pub(crate) struct SharedProgram {
     pub(crate) meta: &'static Meta,
@@ -182,7 +182,6 @@ impl ProgramRules {
     }
 }
 
-/// The type of a value.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

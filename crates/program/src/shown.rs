@@ -26,7 +26,7 @@ pub(crate) struct Shown {
 /// Reads and checks the answer to `show`. What it leaves out is made from the rest.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If it is invalid.
 pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
     let ShowAnswer { view, text, scene } = serde_json::from_slice(answer)?;
     let view = read_view(view)?;

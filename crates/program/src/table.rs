@@ -29,7 +29,7 @@ pub(crate) struct ProgramTable {
     program: Arc<SharedProgram>,
     seating: Seating,
     options: Arc<RawValue>,
-    /// What a side can get, as the initial position says; `None` in an imagined one.
+    /// The amounts that a side can get, as the initial position says; `None` in an imagined one.
     amounts: Option<AmountRange>,
     position: Arc<Position>,
     id: PositionId,
@@ -46,7 +46,7 @@ pub(crate) struct ProgramTable {
     show_failed: Arc<OnceLock<RulesFailed>>,
 }
 
-/// What was written because of the rules, in bytes.
+/// The bytes written because of the rules.
 #[derive(Clone, Copy, Debug, Default)]
 struct Written {
     /// The events, draws and listed moves so far.
@@ -163,7 +163,7 @@ impl ProgramTable {
         let logged = self.events.len();
         self.events.extend(made);
         let moves: Vec<SeatMove<'_>> = moves.collect();
-        // Those that bots make up have a limit of their own.
+        // Moves that bots make up have a limit of their own.
         let listed = moves.iter().zip(&before.deciders).filter(|(_, of)| of.legal.is_some());
         let texts = listed.map(|(made, _)| made.r#move.len()).sum();
         let advanced = self.advance(RulesRequest::Play { state: &before.state, moves: &moves }, texts);

@@ -29,7 +29,7 @@ const MOST_ERROR: u64 = 20 * FUEL_PER_MS;
 /// How many characters of an answer, and bytes of the reason of a trap, a failure quotes.
 const QUOTED: usize = 400;
 
-/// What a module exports beside its memory.
+/// The exports of a module beside its memory.
 const ALLOC: &str = "alloc";
 const HANDLE: &str = "handle";
 const MEMORY: &str = "memory";
@@ -230,7 +230,7 @@ impl RunningModule {
         })
     }
 
-    /// What the module says of a trap.
+    /// The module's own words for a trap.
     fn why(&mut self, instance: &Instance) -> Option<String> {
         let memory = instance.get_memory(&self.store, MEMORY)?;
         let error = instance.get_typed_func::<(), u64>(&self.store, ERROR).ok()?;

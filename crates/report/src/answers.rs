@@ -9,14 +9,12 @@ use serde::Serialize;
 /// The headings of [`answers`].
 const ANSWERS: [&str; 8] =
     ["named", "no legal move", "outages", "refused", "truncated", "empty", "no move", "named by"];
-/// Explains them.
 const ANSWERS_NOTE: &str = "named: moves that an answer of the model names, and by which rule; no legal move: \
      faults; refused, truncated, empty, no move: answers that were asked again";
 
 /// The headings of [`usage`].
 const USAGE: [&str; 7] =
     ["requests", "from the cache", "tokens in", "of them cached", "tokens out", "cost", "waited"];
-/// Explains them.
 const USAGE_NOTE: &str =
     "as the bots report it, over all attempts at matches; cost in US dollars, of known prices only";
 
@@ -44,7 +42,6 @@ fn answers(faults: &Faults, totals: &InfoTotals) -> Vec<String> {
     ]
 }
 
-/// What its answers cost.
 fn usage(totals: &InfoTotals) -> Vec<String> {
     let count = |name: &str| totals.of(name).to_string();
     vec![
@@ -61,11 +58,11 @@ fn usage(totals: &InfoTotals) -> Vec<String> {
 /// A table of what bots reported.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReportedTable {
-    /// What it is about, in a word.
+    /// The subject in a word.
     pub title: &'static str,
     /// The first one is that of the names.
     pub headings: Vec<&'static str>,
-    /// Those of bots that reported nothing have zeros.
+    /// Rows of bots that reported nothing have zeros.
     pub rows: Vec<Vec<String>>,
     /// An explanation of the columns.
     pub note: &'static str,

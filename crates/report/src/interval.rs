@@ -10,7 +10,7 @@ use serde::Serialize;
 pub enum Population {
     /// Openings or deals like those that were played.
     OpeningsLikeThese,
-    /// Those that were played.
+    /// The openings that were played.
     TheseOpenings,
 }
 

@@ -10,17 +10,13 @@ use referee_game::printable::printable_lines;
 #[derive(Clone, Debug)]
 pub struct JunitStep<'a> {
     pub name: &'a str,
-    /// How it ended.
     pub status: StepStatus,
-    /// How long it took.
     pub took: Duration,
-    /// Notes on the result.
     pub notes: String,
     /// The standard error of the bot.
     pub stderr: &'a str,
 }
 
-/// How a step ended.
 #[derive(Clone, Debug)]
 pub enum StepStatus {
     Passed,
@@ -63,7 +59,6 @@ pub fn junit<'a>(
     out.write_all(xml("referee check", bot, &cases).as_bytes())
 }
 
-/// A test case of a report.
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) class: String,

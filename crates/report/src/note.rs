@@ -14,7 +14,6 @@ use serde_json::Value;
 /// How many characters of an event that cannot be read are shown.
 const QUOTED: usize = 200;
 
-/// The kind of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Move,
@@ -25,11 +24,9 @@ pub enum Kind {
     Event,
 }
 
-/// An event as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventText {
     pub kind: Kind,
-    /// The seat concerned.
     pub seat: Option<Seat>,
     /// The text, without the name of the seat.
     pub text: String,

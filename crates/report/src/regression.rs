@@ -25,7 +25,6 @@ use crate::junit::{Case, Outcome, xml};
 use crate::table::faults;
 use crate::tested_bot::TestedBot;
 
-/// How a comparison ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegressionOutcome {
     Judged(Verdict),
@@ -33,9 +32,7 @@ pub enum RegressionOutcome {
     SameVersion,
     /// Without a verdict, for this reason.
     Undecided(String),
-    /// It was interrupted.
     Interrupted,
-    /// An error prevented it.
     CouldNotRun(String),
 }
 
@@ -61,7 +58,6 @@ impl RegressionOutcome {
 /// The result of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct RegressionFindings<'a> {
-    /// The statistics.
     pub regression: &'a Regression,
     /// The shard of the sets; `None`: all.
     pub shard: Option<Shard>,
@@ -75,7 +71,6 @@ pub struct RegressionFindings<'a> {
 #[derive(Debug)]
 pub struct RegressionSetting {
     pub game: String,
-    /// The new version.
     pub new: TestedBot,
     pub base: TestedBot,
     /// The names among `new` and `base` whose programs changed during the run.
@@ -115,7 +110,6 @@ impl SetVersions {
 pub struct RegressionReport {
     /// `passed`, `failed`, `undecided`, `measured`, `invalid`, `interrupted` or `could not run`.
     verdict: &'static str,
-    /// The reason, as text.
     reason: String,
     game: String,
     new: TestedBot,
@@ -386,7 +380,6 @@ impl RegressionReport {
         rows
     }
 
-    /// The report as text.
     pub fn text(&self) -> String {
         let rows = self.rows().into_iter().map(|(name, what)| format!("{name:<27}{what}"));
         let gap = (!self.evidence.is_empty()).then(String::new);
@@ -595,7 +588,7 @@ fn percent(share: f64) -> String {
     format!("{}%", (step * percent).round() / step)
 }
 
-/// Who made the faults of an invalid run, and what helps.
+/// The bots with the faults of an invalid run, and the remedy.
 fn bots_at_fault(tally: &Tally) -> String {
     let &Tally { faults_of_new, faults_of_base, .. } = tally;
     let who = format!("`new` in {faults_of_new}, `base` in {faults_of_base}");

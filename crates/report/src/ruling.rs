@@ -47,7 +47,6 @@ impl PublicRuling {
 /// The ruling in force on an attempt at a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RulingOnMatch {
-    /// Its number.
     pub id: u32,
     /// `void`, `awarded to alice`, `awarded as a draw` or `replayed`.
     pub outcome: String,

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-/// Who leads or has won, and why. Whatever it says is also in its fields.
+/// The leader or winner, and the reason. Its fields hold all that its text says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Story {
     /// One sentence without a full stop: `Nettle won the Autumn Cup`.
     pub heading: String,
     /// Sentences that explain it, in parts.
     pub why: Vec<StoryPart>,
-    /// Who leads alone; `None` before the first result, and while several share the first place.
+    /// The only leader; `None` before the first result, and while several share the first place.
     pub leader: Option<String>,
     /// The next one.
     pub second: Option<String>,
@@ -28,7 +28,7 @@ pub struct Story {
 pub struct LeadChange {
     /// The match after which the leader was alone in the first place.
     pub r#match: String,
-    /// Who led alone before; `None` if several shared the lead.
+    /// The only leader before; `None` if several shared the lead.
     pub from: Option<String>,
 }
 
@@ -41,7 +41,6 @@ pub struct StoryPart {
 }
 
 impl Story {
-    /// Adds a text.
     pub fn say(&mut self, text: impl Into<String>) {
         self.why.push(StoryPart { text: text.into(), r#match: None });
     }

@@ -13,9 +13,7 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "set")]
 pub struct SetReport {
-    /// The set id.
     pub id: String,
-    /// The deal of its matches.
     pub deal: String,
     /// Its matches that have ended.
     pub matches: Vec<String>,
@@ -32,11 +30,9 @@ pub struct SetReport {
 #[derive(Debug, Serialize)]
 pub struct BotSummary {
     pub bot: String,
-    /// Its command line.
     pub command: String,
     /// Matches that were not aborted.
     pub matches: u32,
-    /// Their results.
     #[serde(flatten)]
     pub wdl: Wdl,
     /// The sum of its scores.

@@ -125,7 +125,6 @@ fn joined(names: &[&str]) -> String {
 pub struct ToldMatch<'a> {
     /// The game, if it is known.
     pub game: Option<&'a Meta>,
-    /// The names of the seats.
     pub names: &'a [&'a str],
     /// The ranks of the seats; `None` without a result.
     pub ranks: Option<&'a [u8]>,

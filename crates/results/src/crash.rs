@@ -9,7 +9,6 @@ use crate::{Evidence, FirstFaults};
 /// The crash of a new version that is compared with its base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Crash {
-    /// The id of the match.
     #[serde(rename = "match")]
     pub id: String,
     /// The code of the fault and its detail.

@@ -20,11 +20,8 @@ const STDERR_LINES: usize = 20;
 /// A fault in a match with what led to it, as `--json` prints it: of each seat and code the last one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// The seat at fault.
     pub seat: Seat,
-    /// The kind of fault.
     pub code: FaultCode,
-    /// The detail of the fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// `illegal_move`: the move, at most 80 characters of it.

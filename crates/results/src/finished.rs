@@ -18,15 +18,12 @@ use crate::moves::moves_of_match;
 /// A match that has ended. Lists by seat have a value for each seat, unless they are empty because it is not known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedMatch {
-    /// The match id.
     pub id: String,
-    /// The teams.
     pub seating: Seating,
     /// The names of the bots by seat.
     pub seats: Vec<String>,
     /// Their command lines by seat.
     pub commands: Vec<String>,
-    /// How it ended.
     pub ending: Ending,
     /// Why it was aborted; `None` if it has a result.
     pub cause: Option<Cause>,

@@ -42,7 +42,6 @@ impl Roster {
         self.first[self.first.len() - 1]
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
 
-/// What SQLite appends to the name of a database for the files beside it.
+/// The endings of the files of a database, some of which SQLite writes beside it.
 const ENDINGS: [&str; 4] = ["", "-journal", "-shm", "-wal"];
 
 /// The names of the files of a database, which need not all exist.
@@ -34,7 +34,7 @@ pub struct Schema {
     pub name: &'static str,
     /// `PRAGMA user_version`.
     pub version: i64,
-    /// What creates its tables.
+    /// The statements that create its tables.
     pub tables: &'static [&'static str],
 }
 
@@ -58,7 +58,6 @@ impl Schema {
         open().map_err(|error| self.failed(error))
     }
 
-    /// Creates the tables.
     pub fn create(&self, db: &Connection) -> rusqlite::Result<()> {
         self.tables.iter().try_for_each(|tables| db.execute_batch(tables))?;
         db.pragma_update(None, "user_version", self.version)

@@ -58,7 +58,6 @@ pub struct WorkerRow {
     pub state: String,
     /// Why it was put aside.
     pub reason: Option<String>,
-    /// Whether it is connected.
     pub is_connected: bool,
     /// When it first connected: seconds since 1970; 0: now.
     pub joined_at: u64,
@@ -111,9 +110,6 @@ impl Leases {
     }
 
     /// Creates those of a run that is not resumed, in memory.
-    ///
-    /// # Errors
-    /// Those of SQLite.
     pub fn in_memory(run: &[u8; 16]) -> Result<Leases, StoreError> {
         Leases::prepare(Connection::open_in_memory().map_err(failed)?, run)
     }
@@ -160,17 +156,11 @@ impl Leases {
     }
 
     /// The id of the run.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn run(&self) -> Result<String, StoreError> {
         self.db.query_row("SELECT value FROM run WHERE key = 'id'", [], |row| row.get(0)).map_err(failed)
     }
 
     /// The last attempts at sets without an outcome, except those that were given up.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn open_sets(&self) -> Result<Vec<Lease>, StoreError> {
         let lease = |row: &Row<'_>| {
             let state: String = row.get("state")?;
@@ -191,9 +181,6 @@ impl Leases {
     }
 
     /// The number of the next attempt at a set.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn next_attempt(&self, set: u32) -> Result<u32, StoreError> {
         let sql = "SELECT coalesce(max(attempt), 0) + 1 FROM sets WHERE \"set\" = ?1";
         let query =
@@ -204,7 +191,7 @@ impl Leases {
     /// Queues an attempt at a set; earlier ones are replaced.
     ///
     /// # Errors
-    /// Those of the disk, or if the attempt exists.
+    /// If the attempt exists; errors of the disk.
     pub fn queue(&self, set: u32, attempt: u32, deliveries: u32, unit: &str) -> Result<(), StoreError> {
         self.retire(set)?;
         if self.is_durable {
@@ -222,18 +209,12 @@ impl Leases {
     }
 
     /// The highest number of a set; 0 if there is none.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn last_set(&self) -> Result<u32, StoreError> {
         let sql = "SELECT coalesce(max(\"set\"), 0) FROM sets";
         self.db.query_row(sql, [], |row| row.get(0)).map_err(failed)
     }
 
     /// A worker has received an attempt. `deliveries`: how often a worker did.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn take(&self, set: u32, attempt: u32, worker: &str, deliveries: u32) -> Result<(), StoreError> {
         self.run_sql(
             "UPDATE sets SET state = 'out', worker = ?3, deliveries = ?4, moved_at = ?5 \
@@ -243,9 +224,6 @@ impl Leases {
     }
 
     /// An attempt has made progress.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn touch(&self, set: u32, attempt: u32) -> Result<(), StoreError> {
         self.run_sql(
             "UPDATE sets SET moved_at = ?3 WHERE \"set\" = ?1 AND attempt = ?2",
@@ -254,9 +232,6 @@ impl Leases {
     }
 
     /// An attempt is queued again: no worker has it any more.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn put_back(&self, set: u32, attempt: u32, deliveries: u32) -> Result<(), StoreError> {
         self.run_sql(
             "UPDATE sets SET state = 'queued', deliveries = ?3 WHERE \"set\" = ?1 AND attempt = ?2",
@@ -265,25 +240,16 @@ impl Leases {
     }
 
     /// A set is not tried again in this process.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn give_up(&self, set: u32) -> Result<(), StoreError> {
         self.run_sql("UPDATE sets SET state = 'given_up', unit = '' WHERE \"set\" = ?1", params![set])
     }
 
     /// The last attempt at a set has an outcome that counts, but matches of the set are still to be played.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn retire(&self, set: u32) -> Result<(), StoreError> {
         self.run_sql("UPDATE sets SET state = 'replaced', unit = '' WHERE \"set\" = ?1", params![set])
     }
 
     /// A set has an outcome that counts, or is not needed any more.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn close(&self, set: u32) -> Result<(), StoreError> {
         self.run_sql("DELETE FROM sets WHERE \"set\" = ?1", params![set])
     }
@@ -294,9 +260,6 @@ impl Leases {
     }
 
     /// Stores what is known of a worker.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn set_worker(&self, worker: &WorkerRow) -> Result<(), StoreError> {
         let WorkerRow { name, machine, state, reason, is_connected, joined_at, sets, matches, .. } = worker;
         let joined_at = if *joined_at == 0 { now() } else { *joined_at };
@@ -322,9 +285,6 @@ impl Leases {
     }
 
     /// The workers by name.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
         let worker = |row: &Row<'_>| {
             Ok(WorkerRow {
@@ -349,14 +309,11 @@ impl Leases {
     }
 
     /// Marks all workers as not connected: the process that plays the run has just started.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn disconnect_all(&self) -> Result<(), StoreError> {
         self.run_sql("UPDATE workers SET is_connected = 0", params![])
     }
 
-    /// What other processes request from the one that plays the run.
+    /// The requests of other processes to the one that plays the run.
     pub fn requests<R: Serialize + DeserializeOwned>(&self) -> Requests<'_, R> {
         Requests::of(&self.db, &SCHEMA)
     }

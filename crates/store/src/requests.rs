@@ -28,9 +28,6 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
     }
 
     /// Adds a request after all others.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn push(&self, request: &R) -> Result<(), StoreError> {
         let text = serde_json::to_string(request)?;
         let sql = "INSERT INTO requests (request) VALUES (?1)";
@@ -38,9 +35,6 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
     }
 
     /// Whether no request waits. Does not wait for writers.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn is_empty(&self) -> Result<bool, StoreError> {
         self.first().map(|first| first.is_none())
     }
@@ -48,7 +42,7 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
     /// Takes the first request; `None` if there is none.
     ///
     /// # Errors
-    /// Those of the disk, or if the request is damaged. It is taken then as well.
+    /// If the request is damaged, which is taken then as well; errors of the disk.
     pub fn take(&self) -> Result<Option<R>, StoreError> {
         // An empty queue, the usual case, is only read.
         let Some((id, text)) = self.first()? else { return Ok(None) };

@@ -65,7 +65,6 @@ pub struct About {
 
 #[derive(Clone, Debug, Default)]
 pub struct TournamentChange {
-    /// The new configuration.
     pub config: Option<String>,
     /// An entrant that joins after all others.
     pub joins: Option<EntrantRow>,
@@ -77,7 +76,6 @@ pub struct TournamentChange {
     pub sources: Vec<(usize, String, BTreeMap<String, String>)>,
     /// An entrant with another display name.
     pub renamed: Option<(usize, Option<String>)>,
-    /// A new ruling.
     pub ruling: Option<RulingRow>,
     pub undone: Option<UndoneRuling>,
 }
@@ -150,9 +148,6 @@ impl Results {
     }
 
     /// Sets whether writes wait for the disk. The default is that they do.
-    ///
-    /// # Errors
-    /// Those of the database.
     pub fn set_durable(&self, is_durable: bool) -> Result<(), StoreError> {
         let synchronous = if is_durable { "full" } else { "off" };
         self.db.pragma_update(None, "synchronous", synchronous).map_err(failed)
@@ -170,9 +165,6 @@ impl Results {
     }
 
     /// A number that changes when another process, or another connection, has changed the database.
-    ///
-    /// # Errors
-    /// Those of the database.
     pub fn data_version(&self) -> Result<i64, StoreError> {
         data_version(&self.db).map_err(failed)
     }
@@ -251,18 +243,12 @@ impl Results {
     }
 
     /// Stores the new files of an entrant.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn set_files(&self, entrant: usize, files: &BTreeMap<String, String>) -> Result<(), StoreError> {
         let sql = "UPDATE entrants SET files = ?2 WHERE id = ?1";
         self.db.execute(sql, params![entrant as i64, json(files)]).map(drop).map_err(failed)
     }
 
     /// Stores the names of bots that matches wait for.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn set_absent(&self, names: &BTreeSet<String>) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO tournament VALUES ('absent', ?1)";
         self.db.execute(sql, [json(names)]).map(drop).map_err(failed)
@@ -270,9 +256,6 @@ impl Results {
 
     /// The names of bots that were not connected at the last change. Only meaningful while the tournament is being
     /// played.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn absent(&self) -> Result<BTreeSet<String>, StoreError> {
         json_value(&self.db, &self.path, "absent")
     }
@@ -331,9 +314,6 @@ impl Results {
     }
 
     /// Adds an attempt that was cut off, of which only its start is known.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn cut_off(&mut self, id: MatchId, set: u32, lineup: &[usize]) -> Result<(), StoreError> {
         let cut = |db: &mut Connection| {
             let transaction = db.transaction()?;
@@ -348,9 +328,6 @@ impl Results {
     }
 
     /// Whether an attempt is in the results.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn has(&self, id: MatchId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM matches WHERE number = ?1 AND attempt = ?2";
         let found = self.db.query_row(sql, params![id.number, id.attempt], |_| Ok(())).optional();
@@ -380,9 +357,6 @@ impl Results {
     }
 
     /// The attempts that have a result, by the number of the match.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn counted_attempts(&self) -> Result<BTreeMap<u32, MatchId>, StoreError> {
         let sql = "SELECT number, attempt FROM matches WHERE ranks IS NOT NULL";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -418,9 +392,6 @@ impl Results {
     }
 
     /// By match: the number of its attempts.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn attempts(&self) -> Result<BTreeMap<u32, u32>, StoreError> {
         let sql = "SELECT number, max(attempt) FROM matches GROUP BY number";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -429,9 +400,6 @@ impl Results {
     }
 
     /// By match: the number of attempts with a result that does not count, because a ruling had it replayed.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn replaced(&self) -> Result<BTreeMap<u32, u32>, StoreError> {
         let sql = "SELECT count(*) FROM matches WHERE number = ?1 AND attempt <= ?2 AND ranks IS NOT NULL";
         let replayed = self.replayed()?.into_iter();
@@ -451,9 +419,6 @@ impl Results {
     }
 
     /// The numbers of matches that were cut off or aborted, once per attempt.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn cut_offs(&self) -> Result<Vec<u32>, StoreError> {
         self.numbers("SELECT number FROM matches WHERE ranks IS NULL AND ended_by <> 'void' ORDER BY number")
     }
@@ -482,9 +447,6 @@ impl Results {
     }
 
     /// The number of void matches by cause.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn void_for(&self) -> Result<BTreeMap<String, u32>, StoreError> {
         let sql = "SELECT reason, count(*) FROM matches WHERE ended_by = 'void' GROUP BY reason";
         let mut query = self.db.prepare(sql).map_err(failed)?;
@@ -495,9 +457,6 @@ impl Results {
 
     /// Attempts that do not count for reasons other than an interruption: those of void matches, and those whose
     /// preconditions were lost.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn voids(&self) -> Result<Vec<u32>, StoreError> {
         self.numbers("SELECT number FROM matches WHERE ended_by = 'void' ORDER BY number")
     }
@@ -509,9 +468,6 @@ impl Results {
     }
 
     /// Takes back the results of all matches that a worker has played. Returns their numbers.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn void_worker(&mut self, worker: &str) -> Result<Vec<u32>, StoreError> {
         let mut workers = self.voided_workers()?;
         workers.insert(worker.to_owned());
@@ -533,17 +489,11 @@ impl Results {
     }
 
     /// The workers whose matches were taken back.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn voided_workers(&self) -> Result<BTreeSet<String>, StoreError> {
         json_value(&self.db, &self.path, "voided_workers")
     }
 
     /// Marks the result of a match as not counting.
-    ///
-    /// # Errors
-    /// Those of the disk.
     pub fn make_void(&mut self, number: u32) -> Result<(), StoreError> {
         let void = |db: &mut Connection| {
             let transaction = db.transaction()?;

@@ -27,7 +27,7 @@ pub const VOID: &str = "void";
 pub struct EntrantRow {
     /// Its label.
     pub name: String,
-    /// What people see instead of it.
+    /// The name that people see instead of it.
     pub display_name: Option<String>,
     /// Its command line, or tcp:NAME.
     pub source: String,

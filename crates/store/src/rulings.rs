@@ -15,7 +15,7 @@ use referee_game::Wrong;
 /// The number of matches up to which words name each. Rulings on more of them make them void or replay them.
 const MOST_NAMED: usize = 6;
 
-/// What a ruling decides.
+/// The kinds of decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RulingAct {
@@ -39,14 +39,13 @@ stored_words!(RulingAct {
     Rename => "rename",
 });
 
-/// A match of a ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuledMatch {
     /// m17 is 17.
     pub number: u32,
     /// Its last attempt before the ruling; 0 if there is none.
     pub attempt: u32,
-    /// Who gets the points; `None` for a draw, and for a match that does not count.
+    /// The player who gets the points; `None` for a draw, and for a match that does not count.
     pub winner: Option<String>,
     /// On a ladder: why it was played.
     #[serde(default)]
@@ -59,7 +58,7 @@ impl RuledMatch {
         match_id(self.number, self.kind)
     }
 
-    /// What a ruling decides on it: `awarded to alice`.
+    /// The effect of a ruling on it: `awarded to alice`.
     pub fn outcome(&self, act: RulingAct) -> String {
         match (act, &self.winner) {
             (RulingAct::Replay, _) => "replayed".to_owned(),
@@ -78,7 +77,6 @@ pub struct RulingRow {
     pub at: String,
     /// The user of the operating system who made it.
     pub user: String,
-    /// What it decides.
     pub act: RulingAct,
     /// The ladder of a league; `None` for all of them.
     pub ladder: Option<String>,
@@ -97,7 +95,6 @@ pub struct RulingRow {
     /// The same when it was undone.
     #[serde(skip)]
     pub until: Option<u32>,
-    /// Why it was made.
     pub reason: String,
     /// Whether everybody may read the reason.
     pub is_public: bool,
@@ -147,7 +144,7 @@ impl RulingRow {
         }
     }
 
-    /// What it decides: `m17 is awarded to alice`.
+    /// The decision in words: `m17 is awarded to alice`.
     pub fn words(&self) -> String {
         let ids: Vec<String> = self.matches.iter().map(RuledMatch::id).collect();
         let (ids, name) = (ids.join(" and "), self.name.as_deref().unwrap_or_default());
@@ -200,7 +197,7 @@ impl<M> RequestedRuling<M> {
     }
 }
 
-/// What is to be decided, on a match or on an entrant or bot with this name.
+/// A decision to be made, on a match or on an entrant or bot with this name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestedDecision<M = String> {
@@ -218,7 +215,7 @@ pub enum RequestedDecision<M = String> {
     Undo(u32),
 }
 
-/// What an entrant or bot is disqualified from.
+/// The matches that a disqualification covers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DisqualifiedFrom<M = String> {
@@ -249,10 +246,8 @@ pub fn only_opponent<P: PartialEq>(players: impl IntoIterator<Item = P>, loser: 
     others.all(|other| other == only).then_some(only)
 }
 
-/// How a ruling was undone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UndoneRuling {
-    /// The ruling.
     #[serde(skip)]
     pub id: u32,
     /// [`RulingRow::until`].
@@ -275,9 +270,6 @@ impl UndoneRuling {
 pub const RULINGS: &str = include_str!("rulings.sql");
 
 /// Adds a ruling.
-///
-/// # Errors
-/// Those of the database.
 pub fn insert_ruling(db: &Connection, row: &RulingRow) -> rusqlite::Result<()> {
     let sql = "INSERT INTO rulings (at, user, act, ladder, matches, name, is_from_start, display, since, reason, is_public) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
@@ -289,9 +281,6 @@ pub fn insert_ruling(db: &Connection, row: &RulingRow) -> rusqlite::Result<()> {
 }
 
 /// Notes that a ruling was undone, unless it was undone before.
-///
-/// # Errors
-/// Those of the database.
 pub fn undo_ruling(db: &Connection, undone: &UndoneRuling) -> rusqlite::Result<()> {
     let sql = "UPDATE rulings SET until = ?2, undone_at = ?3, undone_by = ?4, undone_for = ?5 \
                WHERE id = ?1 AND undone_at IS NULL";
@@ -302,7 +291,7 @@ pub fn undo_ruling(db: &Connection, undone: &UndoneRuling) -> rusqlite::Result<(
 /// All rulings, in the order in which they were made.
 ///
 /// # Errors
-/// Those of the database, or if a row is damaged.
+/// If a row is damaged; errors of the database.
 pub fn read_rulings(db: &Connection) -> rusqlite::Result<Vec<RulingRow>> {
     let mut query = db.prepare("SELECT * FROM rulings ORDER BY id")?;
     let rows = query.query_map([], |row| {

@@ -2,7 +2,6 @@
 
 use std::time::SystemTime;
 
-/// The time of day.
 #[expect(clippy::disallowed_methods, reason = "what happens is dated, but no result depends on it")]
 pub fn now() -> SystemTime {
     SystemTime::now()

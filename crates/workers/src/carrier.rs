@@ -74,14 +74,8 @@ pub enum Order {
     Adopt(Box<WorkUnit>),
     /// Do not hand this unit out any more; a worker that has it may stop.
     Withdraw(UnitId),
-    /// What became of an outcome: this ends the delivery to its worker. Others have the unit until it is withdrawn.
-    Verdict {
-        unit: UnitId,
-        /// The worker that sent it.
-        worker: String,
-        /// What became of it.
-        verdict: OutcomeVerdict,
-    },
+    /// The verdict on an outcome, which ends the delivery to its worker. Others have the unit until it is withdrawn.
+    Verdict { unit: UnitId, worker: String, verdict: OutcomeVerdict },
     /// Whether a worker gets units of this run from now on, given by its name. A worker gets none before the first such order,
     /// and none of any run while it is not active in one.
     SetState(String, String, MachineState),
@@ -122,7 +116,7 @@ pub enum Returned {
     Unable(String),
 }
 
-/// What became of an outcome.
+/// The verdict on an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeVerdict {
@@ -143,13 +137,12 @@ pub enum Request {
     Free(usize),
     /// Matches of this unit have moved since the last such request.
     Moved(UnitId),
-    /// A unit was played.
     Played(UnitOutcome),
     /// It does not play a unit that it has.
     Return(UnitId, Returned),
     /// It needs an archive, in a new file.
     Fetch(ArchiveId, PathBuf),
-    /// What became of the trial with this number, and the archive of what was built.
+    /// The result of the trial with this number, and the archive of the build.
     Tried(u64, TrialReply, Vec<u8>),
 }
 
@@ -192,7 +185,7 @@ pub enum Assignment {
     Play(Box<WorkUnit>),
     /// A program to build and to check.
     Try(Box<TrialJob>),
-    /// What became of an outcome.
+    /// The verdict on an outcome.
     Verdict(UnitId, OutcomeVerdict),
     /// A unit that does not have to be played any more.
     Withdrawn(UnitId),
@@ -202,6 +195,5 @@ pub enum Assignment {
     Incompatible(String),
     /// An archive is in the file, or why not.
     Fetched(ArchiveId, Result<(), FetchError>),
-    /// This run is over.
     Over(String),
 }

@@ -24,15 +24,12 @@ const BATCH: usize = 64;
 /// From the coordinator.
 #[derive(Debug)]
 pub(super) enum ToCommit {
-    /// The outcome of a set.
     Outcome {
         /// The unit as it was handed out last.
         unit: Arc<WorkUnit>,
-        /// Its matches.
         fixtures: Vec<Fixture>,
         /// The outcome, perhaps of an earlier attempt.
         outcome: EncodedOutcome,
-        /// The worker that sent it.
         worker: String,
         /// Whether it counts although a bot did not start.
         is_final: bool,
@@ -44,7 +41,7 @@ pub(super) enum ToCommit {
     },
 }
 
-/// What became of an outcome.
+/// The verdict on an outcome.
 #[derive(Debug)]
 pub(super) struct Committed {
     pub(super) unit: UnitId,

@@ -37,7 +37,7 @@ pub struct Coordinator {
     pub(super) activity: Activity,
 }
 
-/// What the workers of a coordinator do.
+/// The activity of a coordinator's workers.
 #[derive(Clone, Debug, Default)]
 pub struct Activity(Arc<WorkerCounts>);
 
@@ -75,7 +75,7 @@ impl Coordinator {
     /// another worker.
     ///
     /// # Errors
-    /// Those of the leases, or if no thread can be started.
+    /// If the leases cannot be read, or no thread can be started.
     pub fn start(
         end: impl CoordinatorEnd + Send + 'static,
         leases: Leases,
@@ -130,7 +130,7 @@ impl Coordinator {
         end
     }
 
-    /// What its workers do, also while it plays.
+    /// The activity of its workers, also while it plays.
     pub fn activity(&self) -> Activity {
         self.activity.clone()
     }

@@ -159,7 +159,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         loop {
             self.note_slots();
             self.top_up(least)?;
-            // Those that are left are not due any more.
+            // Sets that are left are not due any more.
             for set in std::mem::take(&mut self.earlier).into_keys() {
                 self.coordinator.leases.close(set).map_err(because)?;
             }

@@ -54,7 +54,6 @@ pub struct Job {
     pub seating: Seating,
     /// The bots, which are started with a command.
     pub bots: JobBots,
-    /// The games.
     pub catalog: Catalog,
     /// Where records are stored.
     pub records: Option<Records>,

@@ -97,7 +97,6 @@ pub fn processor() -> Option<String> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MachineState {
-    /// It does.
     #[default]
     Active,
     /// It finishes the sets that it has and gets no others.
@@ -113,7 +112,6 @@ pub enum MachineState {
 /// A state of a worker, as requested from the process that plays the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestedState {
-    /// The name of the worker.
     pub worker: String,
     /// Its state from then on.
     pub state: MachineState,

@@ -105,7 +105,6 @@ pub(super) struct Location {
     pub(super) files: Option<PathBuf>,
 }
 
-/// A unit in progress.
 #[derive(Debug)]
 struct OpenUnit {
     set: u32,

@@ -16,7 +16,7 @@ use referee_store::{Leases, StoreError};
 /// try programs. A worker that one of them puts aside or drains plays for none.
 ///
 /// # Errors
-/// Those of the leases, or if no thread can be started.
+/// If the leases cannot be read, or no thread can be started.
 pub fn share(
     end: impl CoordinatorEnd + Send + 'static,
     leases: Vec<Leases>,

@@ -233,7 +233,7 @@ fn outcomes_of_other_workers_and_of_earlier_attempts_are_duplicates() {
         events
     });
     assert_eq!(with, once);
-    // That of the last set may come after the end.
+    // The outcome of the last set may come after the end.
     let late = &workers["late"];
     assert!(late.sets == 0 && (3..=4).contains(&late.duplicates), "{late:?}");
 }

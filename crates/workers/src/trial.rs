@@ -34,7 +34,7 @@ pub struct TrialJob {
     /// The archive that was handed in.
     pub archive: ArchiveId,
     pub limits: ArchiveLimits,
-    /// Those of the archive of what is built.
+    /// The limits of the archive of what is built.
     pub result: ArchiveLimits,
     /// How long the build may take, in milliseconds.
     pub build_ms: u64,
@@ -42,9 +42,8 @@ pub struct TrialJob {
     pub check_ms: u64,
     /// The limits of the build in its sandbox, which is `strict`.
     pub build: BotLimits,
-    /// Those of the bot that is checked.
+    /// The limits of the bot that is checked.
     pub bot: BotLimits,
-    /// Where it is checked.
     pub ladders: Vec<TrialLadder>,
 }
 
@@ -101,16 +100,14 @@ pub struct TrialLadder {
     pub later_ready_ms: u64,
 }
 
-/// What a worker says of a trial.
+/// A worker's reply to a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialReply {
-    /// What the build and the check have reported, for the owner.
+    /// The report of the build and the check, for the owner.
     pub log: String,
-    /// What became of it.
     pub verdict: TrialVerdict,
 }
 
-/// What became of a trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialVerdict {
@@ -138,7 +135,6 @@ pub struct BuiltArchive {
     pub place: Option<Arc<OwnedSemaphorePermit>>,
 }
 
-/// What happens to a trial.
 #[derive(Clone, Debug)]
 pub enum TrialEvent {
     /// This worker has got it.
@@ -192,7 +188,6 @@ impl PendingTrial {
         Some(self)
     }
 
-    /// This worker reports it.
     pub(super) fn reported(self, worker: &str, reply: TrialReply, built: BuiltArchive) {
         self.emit(TrialEvent::Reported(worker.to_owned(), reply, built));
     }

@@ -68,12 +68,10 @@ pub struct WorkUnit {
     pub sides: u8,
     /// The terms of its matches.
     pub terms: Terms,
-    /// The options of the game.
     pub options: Box<RawValue>,
     pub opening: Opening,
     /// The deal that the matches share; `None` if there is one match with a deal of its own.
     pub deal: Option<String>,
-    /// The bots that play it.
     pub bots: Vec<UnitBot>,
     /// Workers that do not get it, since a bot did not start there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -180,7 +178,6 @@ pub struct UnitBot {
     pub argv: Vec<String>,
     /// Environment variables in addition to those that every bot gets.
     pub env: BTreeMap<String, String>,
-    /// Where its files are.
     pub place: Place,
     /// Path -> SHA-256 of its program and scripts, as the coordinator has them.
     pub files: BTreeMap<String, String>,
@@ -300,7 +297,7 @@ impl EncodedOutcome {
     /// Decodes it.
     ///
     /// # Errors
-    /// Those of [`UnitOutcome::decode`], or if it is the outcome of another unit.
+    /// If it is no outcome, see [`UnitOutcome::decode`], or that of another unit.
     pub fn decode(&self) -> Result<UnitOutcome, Wrong> {
         let outcome = UnitOutcome::decode(&self.bytes)?;
         match outcome.unit == self.unit {

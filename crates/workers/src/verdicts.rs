@@ -13,7 +13,6 @@ const MOST_KNOWN: usize = 10_000;
 pub(super) enum OutcomeArrival {
     /// It is to be judged.
     New,
-    /// It is being judged.
     Judging,
     /// It has arrived before, and was judged.
     Judged(OutcomeVerdict),

@@ -20,7 +20,6 @@ use referee_results::FinishedMatch;
 /// A match of a verified outcome.
 #[derive(Debug)]
 pub struct VerifiedMatch {
-    /// Its result.
     pub finished: FinishedMatch,
     /// Its record without the seal.
     pub record: Vec<u8>,
@@ -35,7 +34,6 @@ pub struct VerifiedMatch {
 pub struct Unstarted {
     /// The name of the bot.
     pub bot: String,
-    /// The fault.
     pub why: String,
     /// Whether another bot of the match has started.
     pub did_others: bool,

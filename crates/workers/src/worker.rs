@@ -32,15 +32,12 @@ const IDLE: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub struct Worker {
-    /// The available games.
     pub catalog: Catalog,
-    /// How bots are started.
     pub launch: Launch,
     /// The number of units that it plays concurrently.
     pub slots: usize,
     /// Whether it ends once the run is over, or when it has had no unit for a minute.
     pub until_empty: bool,
-    /// The archives of bots.
     pub cache: Cache,
     /// The least sandbox in which bots are started.
     pub least: Sandbox,
@@ -48,7 +45,7 @@ pub struct Worker {
     pub trials: Option<Arc<dyn TrialMachine>>,
 }
 
-/// What happens to a worker.
+/// An event of a worker.
 #[derive(Debug)]
 pub enum WorkerEvent<'a> {
     /// It can reach the coordinator.
@@ -59,23 +56,20 @@ pub enum WorkerEvent<'a> {
     Took(&'a WorkUnit),
     /// It builds and checks a program.
     Tries(&'a TrialJob),
-    /// What became of it.
     Tried(&'a TrialReply),
     /// It cannot play a unit.
     Unable(&'a UnitId, &'a str),
     /// It has played a unit; its records are sent.
     Played(&'a UnitOutcome),
-    /// What became of an outcome.
+    /// The verdict on an outcome.
     Verdict(&'a UnitId, &'a OutcomeVerdict),
     /// Whether it gets units of this run.
     State(&'a str, MachineState),
     /// A coordinator speaks another version of the messages.
     Incompatible(&'a str),
-    /// A run is over.
     Over,
 }
 
-/// Why a worker ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerExit {
     /// The run is over, or there was nothing to do for a minute.
@@ -104,7 +98,6 @@ fn of_archive(id: ArchiveId, why: impl Into<Incapable>) -> Incapable {
     Wrong::at(format!("the archive {id}"), why).into()
 }
 
-/// A unit in progress.
 struct Active {
     unit: Box<WorkUnit>,
     /// The sealed records by the index of their match. Lanes report matches in any order.
@@ -158,7 +151,6 @@ impl Active {
     }
 }
 
-/// A worker that works.
 struct Work<F> {
     worker: Worker,
     requests: UnboundedSender<Request>,
@@ -174,7 +166,6 @@ struct Work<F> {
     idle_since: Instant,
     /// The archives of bots that have been unpacked.
     unpacked: BTreeMap<ArchiveId, Unpacked>,
-    /// Archives that arrive.
     incoming: BTreeMap<ArchiveId, NamedTempFile>,
     /// Their size at the last look, in bytes.
     downloaded: u64,
@@ -185,7 +176,6 @@ struct Work<F> {
     tried: (UnboundedSender<TriedProgram>, UnboundedReceiver<TriedProgram>),
 }
 
-/// A program to try.
 struct WorkerTrial {
     job: Box<TrialJob>,
     /// Its archive, until the trial begins.
@@ -389,7 +379,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     /// Where a bot is on this machine; `None` if its archive was asked for.
     ///
     /// # Errors
-    /// Those of the cache.
+    /// Errors of the cache.
     fn locate(&mut self, place: &Place) -> Result<Option<Location>, Incapable> {
         let (id, directory) = match place {
             Place::Installed(directory) => {
@@ -451,7 +441,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let index = match self.players.iter().position(|player| player.plays(&kind)) {
             Some(index) => index,
             None => {
-                // Those of earlier runs have nothing left to do.
+                // Players of earlier runs have nothing left to do.
                 self.players.retain(|player| player.len() > 0);
                 let Worker { launch, slots, .. } = &self.worker;
                 let played = self.played.0.clone();
@@ -463,7 +453,6 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         Ok(true)
     }
 
-    /// A match has ended.
     fn ended(&mut self, played: PlayerEvent) {
         let PlayerEvent::Match { run, id, record, is_to_be_replayed, is_cut_off } = played else {
             return self.failed(played);

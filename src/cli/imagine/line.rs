@@ -21,16 +21,14 @@ pub(super) struct LinePosition {
     pub(super) has_drawn: bool,
 }
 
-/// What has to happen next in a position without open draws.
+/// The next step in a position without open draws.
 #[derive(Debug)]
 pub(super) enum NextStep {
-    /// Seats decide.
     Decide {
         decision: OpenDecision,
         /// The seats that have not made their moves.
         missing: Vec<Seat>,
     },
-    /// The game is over.
     Over(Outcome),
 }
 

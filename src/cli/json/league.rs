@@ -52,7 +52,6 @@ pub(in crate::cli) struct LeagueOwnerLine<'a> {
     pub(in crate::cli) token: Option<&'a str>,
 }
 
-/// An organiser.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "organiser")]
 pub(in crate::cli) struct OrganiserLine<'a> {
@@ -62,7 +61,6 @@ pub(in crate::cli) struct OrganiserLine<'a> {
     pub(in crate::cli) token: Option<&'a str>,
 }
 
-/// An invitation.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "invitation")]
 pub(in crate::cli) struct InvitationLine<'a> {
@@ -99,7 +97,6 @@ pub(in crate::cli) struct LeagueTokens<'a> {
     pub(in crate::cli) bots: usize,
 }
 
-/// A match of a league.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "match")]
 pub(in crate::cli) struct LeagueMatchLine<'a> {
@@ -123,7 +120,6 @@ pub(in crate::cli) struct AddedBot<'a> {
     pub(in crate::cli) command: Option<&'a str>,
 }
 
-/// A bot of a league.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "bot")]
 pub(in crate::cli) struct LeagueBotLine<'a> {
@@ -141,19 +137,15 @@ pub(in crate::cli) struct LeagueBotLine<'a> {
     pub(in crate::cli) players: Vec<LeaguePlayerSeen>,
 }
 
-/// The last fault of a bot.
 #[derive(Serialize)]
 pub(in crate::cli) struct LastFault {
     pub(in crate::cli) ladder: String,
-    /// The id of the match.
     pub(in crate::cli) id: String,
-    /// The code of the fault.
     pub(in crate::cli) fault: &'static str,
     /// When the match ended, in UTC.
     pub(in crate::cli) ended_at: String,
 }
 
-/// A change of a league.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "log")]
 pub(in crate::cli) struct LeagueLogLine<'a> {
@@ -230,7 +222,7 @@ pub(in crate::cli) struct LadderStanding {
 #[derive(Clone, Serialize)]
 pub(in crate::cli) struct LadderOwner {
     pub(in crate::cli) id: String,
-    /// What people see instead of the id.
+    /// The name that people see instead of the id.
     pub(in crate::cli) display_name: Option<String>,
     pub(in crate::cli) affiliation: Option<String>,
     /// How the organiser can reach it; omitted without `--contacts`.
@@ -238,7 +230,6 @@ pub(in crate::cli) struct LadderOwner {
     pub(in crate::cli) contact: Option<String>,
 }
 
-/// A season that has ended.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "season")]
 pub(in crate::cli) struct SeasonLine<'a> {
@@ -303,7 +294,7 @@ pub(in crate::cli) enum LeagueAuditLine<'a> {
     Summary(&'a LeagueAuditSummary),
 }
 
-/// What `league verify` has verified.
+/// The counts of `league verify`.
 #[derive(Default, Serialize)]
 pub(in crate::cli) struct LeagueAuditSummary {
     /// Matches in the database.

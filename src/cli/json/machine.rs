@@ -62,7 +62,6 @@ pub(in crate::cli) struct WorkerCheck {
     pub(in crate::cli) verdict: MachineVerdict,
 }
 
-/// The clock of a machine.
 #[derive(Serialize)]
 pub(in crate::cli) struct ClockCheck {
     /// Its name on Linux.
@@ -89,7 +88,7 @@ pub(in crate::cli) struct SpaceCheck {
     pub(in crate::cli) free_bytes: u64,
 }
 
-/// What a coordinator gives a machine.
+/// The share of a machine in a run.
 #[derive(Serialize)]
 pub(in crate::cli) struct MachineVerdict {
     /// The default number of concurrent sets.
@@ -98,6 +97,6 @@ pub(in crate::cli) struct MachineVerdict {
     pub(in crate::cli) timed: bool,
     /// Whether it has space for the largest archive.
     pub(in crate::cli) archives: bool,
-    /// What it does not get, each with the reason.
+    /// The limits of its share, each with the reason.
     pub(in crate::cli) limits: Vec<String>,
 }

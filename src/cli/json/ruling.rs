@@ -10,7 +10,6 @@ use crate::store::RulingRow;
 pub(in crate::cli) struct RulingLine<'a> {
     #[serde(flatten)]
     row: &'a RulingRow,
-    /// The same in words.
     decision: String,
 }
 

@@ -56,18 +56,16 @@ const CONFIG: &str = "league.toml";
 /// The database in a backup.
 const DATABASE: &str = "league.sqlite";
 
-/// What the mark says.
 #[derive(Debug, Serialize)]
 struct BackupMark {
     /// When the backup was last complete, in UTC.
     at: String,
 }
 
-/// What a backup has.
 #[derive(Debug, Default)]
 struct Backed {
     records: usize,
-    /// Those that were copied now.
+    /// Records that were copied now.
     new: usize,
     /// Records of matches in the database that were not found.
     missing: usize,
@@ -313,7 +311,7 @@ struct CopiedPack {
     range: PackRange,
     /// The records in it.
     names: HashSet<String>,
-    /// Those that its copy had before.
+    /// Records that its copy had before.
     had: HashSet<String>,
 }
 

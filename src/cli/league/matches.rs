@@ -34,7 +34,6 @@ pub(super) struct Args {
     which: LeagueSelector,
 }
 
-/// The result in words.
 fn result(row: &LeagueMatch) -> String {
     let Some(ranks) = &row.ranks else { return "none".to_owned() };
     let first = || row.players.iter().zip(ranks).filter(|&(_, &rank)| rank == 1).map(|(name, _)| &**name);

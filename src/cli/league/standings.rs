@@ -143,7 +143,6 @@ pub(super) fn in_progress(
     Ok(standings.into_iter().map(|standing| standing.row).collect())
 }
 
-/// The columns of CSV.
 const COLUMNS: [&str; 20] = [
     "ladder",
     "place",

@@ -43,7 +43,6 @@ pub(super) struct ValueBot<'a> {
 }
 
 impl<'a> ValueBot<'a> {
-    /// Starts the bot.
     pub(super) fn start(command: &'a Command) -> Result<ValueBot<'a>, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(Failure::cannot_run)?;
@@ -65,7 +64,6 @@ impl<'a> ValueBot<'a> {
         Ok(ValueBot { command, runtime, talk, hello, recorded: None, current: None, matches: 0, last: None })
     }
 
-    /// Ends the bot.
     pub(super) fn end(mut self) {
         let bye = message::Bye { reason: "no more positions".to_owned(), reconnect: false };
         self.send(&message::FromReferee::<()>::Bye(bye));

@@ -50,7 +50,6 @@ pub(super) struct Args {
     workshop: Option<Option<PathBuf>>,
 }
 
-/// Serves the tools.
 #[cfg(feature = "mcp")]
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let Args { seat, bot, workshop } = args;

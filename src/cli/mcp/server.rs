@@ -29,7 +29,7 @@ const BOT: &str = "You write a bot that plays a board game: the program in a dir
 const SIT: &str = "To get to know the game you can play a match yourself: `sit` takes a seat; then repeat: call `wait_for_turn`, \
     and when its `state` is `your_turn`, call `move`, until it is `over`.";
 
-/// What the tools act on.
+/// The object of the tools.
 enum Place {
     /// A seat in the only match.
     Seat {
@@ -41,7 +41,6 @@ enum Place {
     Workshop(PathBuf),
 }
 
-/// Serves the tools.
 pub(super) struct ToolServer(Place);
 
 impl ToolServer {
@@ -50,7 +49,6 @@ impl ToolServer {
         ToolServer(Place::Seat { rules, seat })
     }
 
-    /// The tools of a bench.
     pub(super) fn of_bench(bench: Bench) -> ToolServer {
         ToolServer(Place::Bench(Arc::new(Mutex::new(bench))))
     }

@@ -183,7 +183,6 @@ struct ReportOptions {
 }
 
 impl ReportOptions {
-    /// Opens the files.
     fn open(&self) -> Result<Reports, Failure> {
         let summary = self.github.then(OutFile::job_summary).transpose()?;
         let junit = self.junit.as_deref().map(|path| OutFile::create("--junit", path)).transpose()?;

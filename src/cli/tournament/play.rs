@@ -382,12 +382,12 @@ fn has_faults(results: &Results) -> Result<bool, Failure> {
     read.map(|()| has_faults).map_err(Failure::cannot_run)
 }
 
-/// What has not been told of a race.
+/// The news of a race that have not been told.
 struct RaceNews {
     schedule: LiveSchedule,
     names: Vec<String>,
     within: f64,
-    /// What was told: the version, and for one that is no better than the anchor also the anchor.
+    /// The news that were told: the version, and for one that is no better than the anchor also the anchor.
     told: BTreeSet<(Entrant, Option<Entrant>)>,
 }
 

@@ -46,7 +46,6 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints the standings.
 pub(super) fn show(
     out: &mut impl Write,
     folder: &Path,

@@ -20,7 +20,6 @@ use crate::workers::machine::processor;
 /// How often the clock is read, and how many timers are set.
 const READINGS: u32 = 10_000;
 const TIMERS: u32 = 100;
-/// The length of a timer.
 const TIMER: Duration = Duration::from_millis(1);
 
 /// Measure this machine, and say which matches a coordinator gives it

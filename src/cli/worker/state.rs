@@ -89,7 +89,7 @@ fn ask(of: &WorkerOfRun, state: MachineState, what: &str) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// What the workers of a tournament have, or those of each ladder of a league.
+/// The leases of a tournament, or of each ladder of a league.
 fn runs(dir: &Path) -> Result<Vec<Leases>, StoreError> {
     let mut directories = vec![dir.to_owned()];
     if let Ok(ladders) = std::fs::read_dir(dir.join("ladders")) {

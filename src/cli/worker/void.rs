@@ -22,8 +22,8 @@ use crate::store::now;
 
 /// Take back all matches that a worker has played
 ///
-/// Those of a tournament have no result any more: `referee tournament resume` plays them again, and with them what was paired by
-/// their results. A mirrored set is played again on the same deal. Those of a league stay in its list, and are not rated. The
+/// Matches of a tournament have no result any more: `referee tournament resume` plays them again, and with them what was paired by
+/// their results. A mirrored set is played again on the same deal. Matches of a league stay in its list, and are not rated. The
 /// process that plays must have ended.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:

@@ -183,7 +183,7 @@ impl Way {
         }
     }
 
-    /// What a step adds to a place, modulo 32.
+    /// The number that a step adds to a place, modulo 32.
     pub(super) const fn turn(self) -> u32 {
         match self {
             Way::NorthWest => 32 - 7,
@@ -244,7 +244,6 @@ impl Board {
         Board { own: 0, enemy: 0, kings: 0, to_move }
     }
 
-    /// The side to move.
     pub const fn to_move(&self) -> Colour {
         self.to_move
     }

@@ -49,7 +49,6 @@ impl Default for Options {
     }
 }
 
-/// A position of checkers.
 #[derive(Clone, Debug)]
 pub struct Checkers {
     board: Board,

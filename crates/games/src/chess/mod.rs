@@ -83,7 +83,7 @@ const fn name(color: Color) -> &'static str {
     }
 }
 
-/// What led to a position since the last irreversible move: a capture, a move of a pawn, or the loss of a castling
+/// The positions since the last irreversible move: a capture, a move of a pawn, or the loss of a castling
 /// right. No earlier position can occur again.
 #[derive(Clone, Debug)]
 struct Since {
@@ -94,7 +94,6 @@ struct Since {
     line: SmallVec<[(Move, u64); 100]>,
 }
 
-/// A position of chess.
 #[derive(Clone, Debug)]
 pub struct Chess {
     now: Fen,

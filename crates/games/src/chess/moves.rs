@@ -18,7 +18,7 @@ impl Move {
         [self.0.from, self.0.to]
     }
 
-    /// What a pawn is promoted to.
+    /// The piece that a pawn is promoted to.
     pub const fn promotion(self) -> Option<Piece> {
         self.0.promotion
     }

@@ -14,7 +14,6 @@ const CELL: i16 = 100;
 const FRAME: i16 = 30;
 const SIDE: i16 = 8 * CELL + 2 * FRAME;
 
-/// The centre of a square.
 const fn centre(square: Square) -> (i16, i16) {
     let [column, row] = [square.file() as i16, 7 - square.rank() as i16];
     (FRAME + CELL * column + CELL / 2, FRAME + CELL * row + CELL / 2)

@@ -51,7 +51,6 @@ impl fmt::Display for Colour {
 impl TryFrom<u8> for Colour {
     type Error = &'static str;
 
-    /// The colour of a seat.
     fn try_from(seat: u8) -> Result<Colour, &'static str> {
         Colour::ALL.get(usize::from(seat)).copied().ok_or("a stone belongs to seat 0 or 1")
     }

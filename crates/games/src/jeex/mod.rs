@@ -44,7 +44,6 @@ impl Default for Options {
     }
 }
 
-/// A position of Jeex.
 #[derive(Clone, Debug)]
 pub struct Jeex {
     board: Board,

@@ -68,7 +68,6 @@ pub struct Seen {
     pub to_move: Option<Colour>,
     /// Whether the opening is over.
     pub phase: Phase,
-    /// The stones on the board.
     pub stones: BTreeMap<Field, (Colour, Direction)>,
     /// The supply of each side.
     pub supply: [u8; 2],

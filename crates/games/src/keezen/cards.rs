@@ -89,7 +89,6 @@ impl<'de> Deserialize<'de> for Rank {
     }
 }
 
-/// The hand of a player.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "Vec<Rank>")]
 pub struct Hand {
@@ -107,7 +106,6 @@ impl Hand {
         &self.cards[..self.len as usize]
     }
 
-    /// The number of cards.
     pub const fn len(&self) -> u8 {
         self.len
     }

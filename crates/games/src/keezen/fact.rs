@@ -12,12 +12,7 @@ pub enum Fact {
     /// Every seat got its cards for a round. A seat sees only its own.
     Deal(Hands),
     /// A seat could play none of its cards and put all of them on the pile (K7). All viewers see them.
-    HandIn {
-        /// The seat.
-        seat: Seat,
-        /// Its hand.
-        cards: Hand,
-    },
+    HandIn { seat: Seat, cards: Hand },
 }
 
 impl referee_game::Fact for Fact {

@@ -48,12 +48,10 @@ impl Position {
         self.deal
     }
 
-    /// The pawns.
     pub const fn board(&self) -> &Board {
         &self.board
     }
 
-    /// The cards in hand.
     pub const fn hands(&self) -> &Hands {
         &self.hands
     }

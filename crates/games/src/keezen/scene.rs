@@ -138,7 +138,7 @@ impl Plan {
     }
 }
 
-/// What never changes: the track, the homes and the blocks, which scenes of the same number of seats share.
+/// The shapes that never change: the track, the homes and the blocks, which scenes of the same number of seats share.
 fn ground(plan: &Plan, board: &Board) -> Arc<[Shape]> {
     static BY_SEATS: [OnceLock<Arc<[Shape]>>; MAX_SEATS + 1] = [const { OnceLock::new() }; MAX_SEATS + 1];
     BY_SEATS[board.all().count()].get_or_init(|| drawn_ground(plan, board).into()).clone()

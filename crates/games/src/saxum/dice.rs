@@ -5,12 +5,9 @@ use super::board::Field;
 /// The face that has to be resolved.
 pub(super) const SIX: u8 = 6;
 
-/// One of the two dice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Die {
-    /// Die 1.
     First,
-    /// Die 2.
     Second,
 }
 

@@ -15,7 +15,6 @@ const ROWS: [u32; 3] = [0, 1, 3];
 /// A position without counters. Arrays are indexed by seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// The stones on the board.
     pub board: Board,
     /// The dice of this turn.
     pub dice: Dice,

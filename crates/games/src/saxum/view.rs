@@ -70,9 +70,7 @@ pub struct Seen {
     pub to_move: Option<Seat>,
     /// The dice of this turn.
     pub dice: Dice,
-    /// The stones on the board.
     pub board: Board,
-    /// Points.
     pub points: [u32; 2],
     /// Rows scored.
     pub rows: [u32; 2],

@@ -19,7 +19,6 @@ pub enum Pawn {
     Black,
 }
 
-/// The number of pawns.
 pub(super) const PAWNS: usize = 7;
 
 impl Pawn {
@@ -77,7 +76,6 @@ impl Pawns {
         self.0[pawn as usize]
     }
 
-    /// The pawn on a square.
     pub fn at(&self, square: Square) -> Option<Pawn> {
         self.iter().find(|&(_, at)| at == square).map(|(pawn, _)| pawn)
     }

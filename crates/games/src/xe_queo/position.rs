@@ -36,7 +36,6 @@ pub enum Phase {
 pub struct Position {
     /// The pawns; `None` before they are set up.
     pub pawns: Option<Pawns>,
-    /// The square of the ring.
     pub ring: Option<Square>,
     /// The secret choices of this round.
     pub choices: [Option<Pawn>; 2],

@@ -4,7 +4,6 @@ use std::fmt;
 
 /// The number of ranks and files.
 pub(super) const SIDE: u8 = 7;
-/// The number of squares.
 pub(super) const SQUARES: u16 = 49;
 
 /// Ranks are eight bits apart in a set, and the lowest bit is a1. A step over the edge of a rank lands on an unused

@@ -117,7 +117,6 @@ impl<'de> Deserialize<'de> for Pawns {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct Seen {
-    /// The phase of the round.
     pub phase: Phase,
     /// The position, without the choices.
     pub position: Position,

@@ -19,7 +19,6 @@ pub enum ActError {
     Store(#[from] StoreError),
 }
 
-/// The kinds of refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It is not the request of an owner.

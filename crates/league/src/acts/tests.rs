@@ -444,7 +444,6 @@ fn begin(league: &mut League) {
     league.rule(&requested(disqualified("old")), at(0)).unwrap();
 }
 
-/// Copies of one league.
 struct Leagues {
     folder: tempfile::TempDir,
     begun: Vec<u8>,

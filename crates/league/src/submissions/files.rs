@@ -24,7 +24,7 @@ pub const SUBMISSIONS: &str = "submissions";
 const INCOMING: &str = "incoming";
 /// The directory of archives.
 const ARCHIVES: &str = "archives";
-/// What the names of the archives of what was built end with.
+/// The ending of the archives of builds.
 const BUILT: &str = ".built.tar";
 /// The directory of bots that have passed.
 const BOTS: &str = "bots";
@@ -381,7 +381,7 @@ pub struct Arriving {
     file: NamedTempFile<File>,
     /// The directory for it.
     archives: PathBuf,
-    /// That of bots that have passed.
+    /// The directory of bots that have passed.
     bots: PathBuf,
     /// As it was when the archive began to arrive.
     used: SpaceUse,

@@ -101,7 +101,6 @@ pub struct Submission {
     pub built: Option<String>,
     /// The ladders whose check it has passed.
     pub ladders: BTreeSet<String>,
-    /// How far it has come.
     pub state: SubmissionState,
     /// Whether the organiser has approved it.
     #[serde(rename = "approved")]
@@ -109,7 +108,7 @@ pub struct Submission {
     /// How often it was begun.
     #[serde(skip)]
     pub attempts: u32,
-    /// What the build and the check have reported.
+    /// The report of the build and the check.
     #[serde(skip)]
     pub log: String,
     /// When it came, in UTC.
@@ -122,7 +121,6 @@ pub struct Submission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmittedBot<'a> {
     pub name: &'a str,
-    /// Its command line.
     pub command: &'a str,
     /// For display.
     pub language: Option<&'a str>,
@@ -131,7 +129,6 @@ pub struct SubmittedBot<'a> {
 /// The limits of submissions of one owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmissionQuota {
-    /// How many may be pending.
     pub waiting: u32,
     /// How many may come on one day (UTC).
     pub per_day: u32,
@@ -145,7 +142,7 @@ const DUE: &str = "state IN ('received', 'building', 'checking') OR (state = 'wa
 /// The server in the log of the league.
 const SERVER: &str = "server";
 
-/// What is left of a log that was erased.
+/// The text in place of a log that was erased.
 const ERASED: &str = "[this log was erased: logs of what does not play are kept for 30 days]\n";
 
 fn read_submission(row: &Row<'_>) -> rusqlite::Result<Submission> {

@@ -41,13 +41,11 @@ const NAMES: [&str; MAX_SEATS] = ["a \"b\"", "c]d\\", "{e}; f", "gr\u{fc}n", "",
 /// How many characters of a request or an answer a failure quotes.
 const QUOTED: usize = 1000;
 
-/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename = "step")]
 pub struct GameStep {
     /// `manifest`, `start`, `matches`, `schema`, `moves`, `check`, `show`, `export`, `secrets`, `imagine` or `purity`.
     pub name: &'static str,
-    /// Whether it passed.
     pub ok: bool,
     /// What was checked, or what is wrong.
     pub what: String,
@@ -55,11 +53,10 @@ pub struct GameStep {
     pub section: &'static str,
 }
 
-/// What random matches of a game are like.
+/// Statistics of random matches of a game.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename = "figures")]
 pub struct GameFigures {
-    /// The number of matches.
     pub matches: u32,
     /// Decisions and draws per match.
     pub length: f64,
@@ -176,7 +173,6 @@ struct RandomMatches<'a> {
 }
 
 impl RandomMatches<'_> {
-    /// Plays a match.
     fn play(
         &mut self,
         mut table: Box<dyn Table>,

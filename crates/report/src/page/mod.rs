@@ -22,7 +22,6 @@ pub fn style() -> String {
     format!("{}{}", colours(), include_str!("page.css"))
 }
 
-/// The icon of all pages.
 pub const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 26 26'%3E%3Ccircle \
     cx='17' cy='13' r='8.5' fill='%23fdfbf5' stroke='%234d545a'/%3E%3Ccircle cx='9.5' cy='13' r='8.5' fill='%2324292e' \
     stroke='%234d545a'/%3E%3C/svg%3E";

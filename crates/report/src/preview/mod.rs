@@ -49,7 +49,6 @@ static FONT: LazyLock<FontRef<'static>> = LazyLock::new(|| {
         .unwrap_or_else(|error| unreachable!("the font is part of the program: {error}"))
 });
 
-/// What a picture shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preview {
     /// The line above: the competition.
@@ -66,7 +65,6 @@ pub struct Preview {
     pub board: Option<Scene>,
 }
 
-/// A place of standings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviewRow {
     /// The place; empty if it has none.

@@ -31,11 +31,9 @@ pub struct LiveFrame {
     pub looks: Vec<Value>,
     /// The step as the player reads it.
     pub step: Value,
-    /// The step as text.
     pub text: FrameText,
 }
 
-/// A step as text.
 #[derive(Clone, Debug, Serialize)]
 pub struct FrameText {
     /// The number of moves so far.

@@ -143,7 +143,6 @@ struct SeatOf {
     #[serde(skip_serializing_if = "Option::is_none")]
     display_name: Option<String>,
     team: u8,
-    /// Its colour.
     tone: &'static str,
 }
 
@@ -377,7 +376,6 @@ impl MatchReplay {
         &self.last
     }
 
-    /// The options of the game.
     pub fn options(&self) -> &RawValue {
         &self.header.options
     }

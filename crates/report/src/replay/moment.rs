@@ -16,11 +16,9 @@ const APART: usize = 3;
 /// The step that decided a match, to which pages lead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moment {
-    /// The index of the step.
     pub step: usize,
     /// Why it is taken for decisive.
     pub kind: MomentKind,
-    /// This in a sentence.
     pub text: String,
 }
 

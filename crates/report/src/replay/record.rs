@@ -37,7 +37,6 @@ pub(super) struct PackedRecord {
     texts: BTreeMap<String, Vec<String>>,
 }
 
-/// The type of a line.
 fn kind(line: &str) -> &str {
     line.strip_prefix("{\"type\":\"").and_then(|rest| rest.split('"').next()).unwrap_or_default()
 }

@@ -55,7 +55,6 @@ impl Thing {
     }
 }
 
-/// How a thing is drawn.
 #[derive(Clone, Copy, Debug)]
 struct Drawn {
     x: i16,

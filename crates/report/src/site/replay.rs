@@ -11,11 +11,9 @@ use crate::words::{ToldMatch, amount, fault_in_words};
 /// Why a match has no replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unshown {
-    /// It left no record.
     None,
     /// Its record is published when all matches on its deal have been played.
     Unsealed,
-    /// Its record is invalid.
     Invalid,
     /// It cannot be drawn, although its record may be valid.
     Undrawn,
@@ -106,7 +104,6 @@ impl Site<'_> {
         page.text(self.name(), &content)
     }
 
-    /// The facts about a match.
     fn about(&self, listed: &ListedMatch, links: &Links<'_>, replay: Option<&MatchReplay>) -> Section {
         let mut rows = vec![
             ("Ended by", html! { (Escaped(&listed.ending(self.report.game))) }),

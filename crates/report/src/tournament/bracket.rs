@@ -23,7 +23,6 @@ pub struct RoundReport {
     pub pairs: Vec<PairReport>,
 }
 
-/// A pair of a round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairReport {
     /// Their names; `None` if not known yet, or for the opponent of a bye.

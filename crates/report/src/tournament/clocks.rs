@@ -10,9 +10,7 @@ use super::ListedMatch;
 pub struct ClockPeriod {
     /// The clock, as the option `--clock` gives it.
     pub clock: String,
-    /// The first match.
     pub first: String,
-    /// The last match.
     pub last: String,
 }
 

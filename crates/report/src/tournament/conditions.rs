@@ -33,14 +33,12 @@ pub struct Settings {
     pub options: Box<RawValue>,
     /// How matches open, in words.
     pub openings: String,
-    /// The seed of the run.
     pub seed: String,
 }
 
 /// The conditions of a tournament.
 #[derive(Clone, Debug, Serialize)]
 pub struct Conditions {
-    /// The format in words.
     pub format: String,
     /// The matches per deal in words.
     pub deals: String,

@@ -14,7 +14,6 @@ use super::standings::StandingsData;
 pub struct HeadToHead {
     /// Matches; with three sides, the share of them between these two.
     pub matches: f64,
-    /// Its score.
     pub score: f64,
     /// Whether it was ranked before the other one, or after it; of partners, their results.
     #[serde(flatten)]

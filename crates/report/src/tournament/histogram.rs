@@ -24,7 +24,6 @@ impl Histogram {
         }
     }
 
-    /// The number of times.
     pub(super) fn len(&self) -> u64 {
         self.counts.values().sum()
     }

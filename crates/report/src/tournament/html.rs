@@ -16,7 +16,6 @@ use crate::words::mean_amount;
 /// The maximum number of entrants with a cross table. It would be wider than any screen.
 pub(crate) const CROSS: usize = 40;
 
-/// A section of a page.
 pub(crate) struct Section {
     /// The target of links to it.
     pub(crate) id: String,
@@ -504,7 +503,6 @@ fn podium(report: &TournamentReport, links: &Links<'_>) -> Markup {
     }
 }
 
-/// The full report.
 pub fn html(report: &TournamentReport) -> String {
     let links = Links::none(report);
     let mut sections = vec![standings(report, &links, 0..report.details.len())];
@@ -535,7 +533,6 @@ pub fn html(report: &TournamentReport) -> String {
     page.into_string()
 }
 
-/// The end of every page.
 pub(crate) fn footer() -> Markup {
     html! {
         footer {

@@ -77,7 +77,6 @@ pub struct MatchList {
     seating: Seating,
     /// The names of the entrants.
     names: Vec<String>,
-    /// The names of the bots.
     bots: Vec<String>,
     roster: Roster,
     /// The round of each set; empty in formats that are known in advance.
@@ -236,7 +235,6 @@ impl ListedMatch {
         ending_in_words(Some(game), &self.ended_by, &self.reason)
     }
 
-    /// A row of CSV.
     pub fn csv(&self) -> String {
         let mut row = vec![self.id.clone(), self.set.clone(), text(self.round), text(self.began_at.as_ref())];
         row.extend([self.result.clone(), self.annulled.to_string()]);

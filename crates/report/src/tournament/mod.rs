@@ -81,7 +81,6 @@ pub struct TournamentReport {
     pub unfinished_at_most: u64,
     /// Details of the entrants, in the order of the standings.
     pub details: Vec<EntrantDetails>,
-    /// The rating algorithms.
     pub ratings: Vec<Rater>,
     /// What entrants lose with the names of the game; omitted unless the same tournament in disguise is named.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,7 +123,6 @@ pub struct EntrantDetails {
     /// not drawn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub partners: Vec<Option<HeadToHead>>,
-    /// Weng-Lin.
     pub weng_lin: Estimate,
     /// Code -> count.
     pub faults: Faults,
@@ -147,7 +145,6 @@ pub struct EntrantDetails {
     pub team: Vec<BotDetails>,
 }
 
-/// A bot of a team.
 #[derive(Debug, Serialize)]
 pub struct BotDetails {
     /// Its name in records.

@@ -6,7 +6,6 @@ use referee_stats::race::RaceState;
 use referee_stats::schedule::Schedule;
 use serde::Serialize;
 
-/// The state of a race.
 #[derive(Debug, Serialize)]
 pub struct RaceReport {
     /// How much weaker than the best the pick may be, in logistic Elo.
@@ -21,7 +20,6 @@ pub struct RaceReport {
     pub versions: Vec<RacerReport>,
 }
 
-/// A version in a race.
 #[derive(Debug, Serialize)]
 pub struct RacerReport {
     pub name: String,

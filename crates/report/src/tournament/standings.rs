@@ -20,7 +20,6 @@ use crate::story::Story;
 /// The description and the standings of a tournament.
 #[derive(Debug, Serialize)]
 pub struct StandingsReport {
-    /// The tournament's name.
     pub name: String,
     /// The game id.
     pub game: String,
@@ -58,7 +57,7 @@ pub struct StandingsReport {
     /// The state of a race; omitted in other formats.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub race: Option<RaceReport>,
-    /// Who leads or has won, and why.
+    /// The leader or winner, and the reason.
     pub story: Story,
     /// The best first.
     pub entrants: Vec<EntrantStanding>,
@@ -76,15 +75,12 @@ pub struct EntrantStanding {
     pub display_name: Option<String>,
     /// The sum of its scores and awards.
     pub points: f64,
-    /// Matches that it played.
     pub matches: u32,
     /// Points without play.
     pub awarded: f64,
     /// The most points that it could have by now: one for each match that it played or that was awarded.
     pub possible: u32,
-    /// Decided by play.
     pub by_play: Wdl,
-    /// Decided by a fault.
     pub by_fault: Wdl,
     /// The round of a knockout in which it was eliminated.
     pub out: Option<u32>,

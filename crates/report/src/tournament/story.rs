@@ -17,7 +17,6 @@ use crate::words::amount;
 /// The entrants and results that the story is about.
 pub(super) struct StoryOf<'a> {
     pub(super) name: &'a str,
-    /// The ids of the entrants.
     pub(super) ids: &'a [&'a str],
     /// The display names of the entrants.
     pub(super) names: &'a [&'a str],
@@ -254,7 +253,6 @@ impl StoryOf<'_> {
         story
     }
 
-    /// The final of a knockout.
     fn tell_final(&self, champion: Entrant, story: &mut Story) {
         let rounds = self.schedule.rounds();
         let Some(pair) = rounds.last().and_then(|pairs| pairs.first()) else { return };

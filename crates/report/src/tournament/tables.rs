@@ -29,7 +29,6 @@ pub fn standings_table(report: &StandingsReport) -> String {
     )
 }
 
-/// The full report.
 pub fn tables(report: &TournamentReport) -> String {
     let mut out = format!("{}: {}\n", report.standings.name, text::subtitle(&report.standings));
     for grid in text::grids(report) {

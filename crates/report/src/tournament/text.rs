@@ -90,7 +90,6 @@ pub(crate) fn time(us: u64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// Counts of faults.
 pub(crate) fn faults(faults: &Faults) -> String {
     if faults.is_empty() { "none".to_owned() } else { crate::table::faults(faults) }
 }
@@ -185,7 +184,6 @@ pub(super) fn standings_remarks(report: &StandingsReport) -> Vec<String> {
     lines.chain(advantages(report)).chain(voids(report)).chain(rulings).collect()
 }
 
-/// A ruling in a line.
 fn ruling(ruling: &PublicRuling) -> String {
     let reason = ruling.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
     format!("ruling {}: {}{reason}", ruling.id, ruling.decision)
@@ -410,7 +408,6 @@ fn square<'a>(
     }
 }
 
-/// The cross table.
 pub(crate) fn cross(report: &TournamentReport) -> Grid {
     let note = "points of matches against the entrant of that number";
     square(report, "Cross table", note, |details| &details.cross)
@@ -556,7 +553,7 @@ pub(crate) fn reported(report: &TournamentReport) -> Vec<Grid> {
     reported_tables("entrant", reported).into_iter().map(grid).collect()
 }
 
-/// What bots say of themselves in `hello`; `None` if that is nothing.
+/// The details that bots give in `hello`; `None` if there are none.
 pub(crate) fn said(report: &TournamentReport) -> Option<Grid> {
     let rows: Vec<Vec<String>> = report
         .details

@@ -71,7 +71,6 @@ impl Paused {
 /// Matches in which the rules had to be asked again: a process of theirs failed, and another one answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RulesRestarts {
-    /// The number of matches.
     pub matches: u32,
     /// How often, in all of them.
     pub restarts: u64,

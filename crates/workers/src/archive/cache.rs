@@ -16,7 +16,7 @@ const WORK: &str = "work";
 /// The file that is locked while something is created or removed in [`WORK`].
 const LOCK: &str = "lock";
 
-/// What the names of archives end with.
+/// The ending of the names of archives.
 const ENDING: &str = ".tar";
 
 fn file_name(id: &ArchiveId) -> String {

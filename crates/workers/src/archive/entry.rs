@@ -27,7 +27,6 @@ pub(super) enum EntryKind {
         /// Whether it may be executed.
         is_program: bool,
     },
-    /// A symbolic link.
     Link {
         /// The relative path of a file or directory: `../` any number of times, then names.
         target: String,

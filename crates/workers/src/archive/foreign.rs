@@ -21,9 +21,9 @@ const MOST_EXTENSION: u64 = 16 << 10;
 const MOST_TARGET: u64 = 4 << 10;
 /// The size of the end of a zip file: its record and the longest comment.
 const MOST_END: u64 = 22 + 65_535;
-/// What systems add, and the history of the sources: names of files and directories that are dropped.
+/// Names of files and directories that are dropped: those that systems add, and the history of the sources.
 const DROPPED: [&str; 3] = ["__MACOSX", ".DS_Store", ".git"];
-/// What macOS adds to a file `x` is `._x`.
+/// macOS adds `._x` to a file `x`.
 const DROPPED_START: &str = "._";
 
 /// Unpacks a zip file or a tar.gz into an empty directory that only this user can change: regular files, with the modes 0644

@@ -156,7 +156,6 @@ fn of_root(root: &Path) -> impl Fn(&str) -> io::Result<File> {
     }
 }
 
-/// The path of an entry.
 fn text(path: &Path) -> Result<String, ArchiveError> {
     let is_text = path.to_str().map(str::to_owned);
     is_text.ok_or_else(|| ArchiveError::Entry {

@@ -126,7 +126,6 @@ impl Tree {
         Ok(node)
     }
 
-    /// What has this path.
     fn find<'a>(&self, mut path: impl Iterator<Item = &'a str>) -> Option<NodeKind> {
         let found = path.try_fold(TOP, |at, name| {
             let within = self.nodes[at].within.get(&fold(name)).copied();

@@ -146,7 +146,7 @@ struct Download {
     size: u64,
 }
 
-/// What survives a lost connection.
+/// The state that survives a lost connection.
 struct ClientState {
     assignments: UnboundedSender<Assignment>,
     /// The number of units that the worker can take.

@@ -57,7 +57,7 @@ pub(super) enum FromWorker {
     Returned(UnitId, Returned),
     /// A part of an archive, from this byte on.
     Fetch(ArchiveId, u64),
-    /// What became of a trial. The bytes are the archive of what was built.
+    /// The result of a trial. The bytes are the archive of the build.
     Tried(u64, TrialReply),
     /// The worker ends, and has no unit any more.
     Bye,
@@ -77,7 +77,6 @@ pub(super) enum FromCoordinator {
     Archive(ArchiveId, u64),
     /// There is no such archive.
     NoArchive(ArchiveId, String),
-    /// This run is over.
     Over(String),
 }
 

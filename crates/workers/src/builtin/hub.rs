@@ -31,7 +31,7 @@ pub(super) enum FromConnection {
     Joined(Hello, UnboundedSender<HubMessage>),
     /// A message with the name of the worker and the number of the connection.
     Message(String, u64, FromWorker, Option<EncodedOutcome>),
-    /// What became of a trial, with the name of the worker and the number of the connection.
+    /// The result of a trial, with the name of the worker and the number of the connection.
     Tried(String, u64, u64, TrialReply, BuiltArchive),
     Left(String, u64),
 }
@@ -56,13 +56,13 @@ struct ConnectedWorker {
     states: BTreeMap<String, MachineState>,
     free: usize,
     holding: BTreeSet<UnitId>,
-    /// Those of these units whose outcome the coordinator is judging.
+    /// The units whose outcome the coordinator is judging.
     judging: BTreeSet<UnitId>,
     /// When it last reported progress of a unit.
     moved: BTreeMap<UnitId, Instant>,
     /// Whether it can try programs.
     builds: bool,
-    /// What it tries.
+    /// The program that it tries.
     trial: Option<PendingTrial>,
 }
 

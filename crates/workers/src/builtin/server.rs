@@ -74,7 +74,7 @@ impl BuiltInCoordinator {
     /// The address that it listens on.
     ///
     /// # Errors
-    /// Those of `getsockname`.
+    /// Errors of `getsockname`.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -202,7 +202,7 @@ impl Acceptance {
     }
 }
 
-/// What all connections share.
+/// The state that all connections share.
 pub(super) struct ServerContext {
     tokens: WorkerTokens,
     to_hub: Sender<FromConnection>,

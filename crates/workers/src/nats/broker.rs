@@ -58,7 +58,6 @@ pub(super) enum Link {
     Down,
 }
 
-/// An object store.
 #[derive(Clone, Copy, Debug)]
 enum Objects {
     /// The archives of bots, which coordinators write.

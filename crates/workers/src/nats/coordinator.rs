@@ -40,7 +40,6 @@ const MOST_READS: usize = 4;
 /// The coordinator's end of the carrier.
 #[derive(Debug)]
 pub struct NatsCoordinator {
-    /// The server.
     pub broker: Broker,
     /// The id of the run.
     pub run: String,
@@ -119,7 +118,6 @@ struct Open {
     orphaned: Option<Instant>,
     /// When its matches last made progress.
     seen: Instant,
-    /// The worker that has it.
     holder: Option<UnitHolder>,
     taken: Delivery,
     returned: Delivery,

@@ -141,7 +141,6 @@ impl Signer {
     }
 }
 
-/// What a signature covers.
 fn covered(subject: &str, run: &str, at: u64, body: &[u8]) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(&(VERSION, subject, run, at)).unwrap_or_default();
     bytes.push(b'\n');

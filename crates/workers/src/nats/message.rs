@@ -32,7 +32,6 @@ pub(super) enum ToCoordinator {
         session: String,
         holding: Vec<UnitId>,
     },
-    /// The worker ends.
     Leaving,
     Taken {
         session: String,
@@ -87,7 +86,6 @@ impl Delivery {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToWorker {
-    /// Asks for `Hello`.
     RequestHello,
     Verdict {
         unit: UnitId,

@@ -39,7 +39,6 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 /// Hands trials out to the workers that build.
 #[derive(Debug)]
 pub struct NatsTrials {
-    /// The server.
     pub broker: Broker,
     /// The directory with the archives that workers get: `SHA256.tar`.
     pub archives: PathBuf,

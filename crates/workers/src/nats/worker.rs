@@ -34,13 +34,12 @@ const AVOIDED: Duration = Duration::from_secs(2);
 const TRIES: u32 = 5;
 /// The number of runs that are kept in memory as over.
 const MOST_OVER: usize = 1000;
-/// What a message needs beside an outcome, in bytes.
+/// The size of a message without its outcome, in bytes.
 const HEAD: usize = 4096;
 
 /// A worker's end of the carrier.
 #[derive(Debug)]
 pub struct NatsWorker {
-    /// The server.
     pub broker: Broker,
     pub machine: Machine,
     /// The keys of the coordinators whose units it plays.
@@ -147,7 +146,7 @@ struct WorkerService {
     /// The number of further units that the worker can take.
     free: usize,
     /// A pull of one unit for each free slot, so that the broker never hands out more; with the number of their connection.
-    /// Those of an earlier connection go on: the broker may have answered them.
+    /// Pulls of an earlier connection go on: the broker may have answered them.
     pulls: JoinSet<(u32, Option<Message>)>,
     /// The number of pulls of this connection.
     pulling: usize,
@@ -169,7 +168,7 @@ struct WorkerService {
     reports: JoinSet<(u64, Result<(), BrokerError>)>,
     greeted: Instant,
     trusted: TrustedKeys,
-    /// What the coordinators of runs have said, by run.
+    /// The messages of the coordinators of runs, by run.
     runs: BTreeMap<String, KnownRun>,
     /// The runs that are over, with the time of the message that said so.
     over: BTreeMap<String, u64>,

@@ -38,7 +38,6 @@ impl Notation for Pdn {
 const ENGLISH: &str = "21";
 const GAME_TYPE: &str = "21,B,8,8,N1,0";
 
-/// A result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Score {
     Won(Colour),

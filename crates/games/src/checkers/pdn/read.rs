@@ -258,7 +258,7 @@ impl<'a> Games<'a> {
         Ok(())
     }
 
-    /// What suggests that a game with this illegal move is not English draughts.
+    /// The reason to think that a game with this illegal move is not English draughts.
     fn other_variant(&self, written: &WrittenMove<'_>) -> Option<String> {
         let mut scanner = self.scanner;
         let rest = std::iter::from_fn(|| match scanner.next() {

@@ -45,7 +45,6 @@ pub(super) enum Piece<'a> {
     End,
 }
 
-/// A move as written.
 pub(super) struct WrittenMove<'a> {
     pub(super) text: &'a [u8],
     /// The line on which it begins.

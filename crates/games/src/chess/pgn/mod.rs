@@ -29,7 +29,6 @@ impl Notation for Pgn {
     }
 }
 
-/// A result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Score {
     Won(Color),

@@ -102,7 +102,7 @@ fn moves(start: Fen, sheet: &Sheet, score: Score, out: &mut String) -> Result<()
     Ok(())
 }
 
-/// What a bot says of its move, as engines' programs write it: `{+0.34/18 1.200s}`, which is the score in pawns for the
+/// The comment of a bot on its move, as engines' programs write it: `{+0.34/18 1.200s}`, which is the score in pawns for the
 /// mover, the depth, and the time; `+M3` is a mate in three moves. Without score or depth it is the time alone.
 fn comment(note: &MoveNote, mover: Seat) -> Option<String> {
     #[derive(Deserialize)]

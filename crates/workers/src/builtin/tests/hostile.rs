@@ -23,7 +23,6 @@ impl Hub {
         Hub { orders, events, context: Arc::new(ServerContext::new(tokens, to_hub, archives.to_owned())) }
     }
 
-    /// Connects a worker.
     async fn connect(&self) -> DuplexStream {
         let (mut own, mut other) = duplex(1 << 16);
         let context = Arc::clone(&self.context);

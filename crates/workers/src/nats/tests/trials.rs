@@ -99,7 +99,6 @@ async fn until_tries(worker: &Player, id: u64) {
     until("it begins", async || tries(worker, id) > 0).await;
 }
 
-/// Reports a trial.
 fn report(worker: &Player, id: u64, why: &str) {
     worker.requests.send(Request::Tried(id, failed(why), Vec::new())).unwrap();
     worker.requests.send(Request::Free(1)).unwrap();

@@ -82,7 +82,7 @@ impl WorkerService {
         wanting.map_or_else(|| archive.to_string(), |held| program_object(held.job.id))
     }
 
-    /// What became of a trial.
+    /// The result of a trial.
     pub(super) async fn tried(&mut self, id: u64, reply: &TrialReply, built: &[u8]) {
         // It may have been withdrawn.
         let Some(held) = self.trials.get_mut(&id) else { return };
