@@ -11,7 +11,9 @@ use crate::watch::wait_until;
 fn dear(folder: &Folder, name: &str) -> String {
     let info =
         "{'requests': 2, 'tokens_in': 900, 'cost_usd': 0.25, 'resolved': 'case', 'rejected': ['refused']}";
-    folder.bot(name, &format!("play(turn=lambda t: move(t, t['legal'][0], info={info}))"))
+    // Without a pause all matches of a test may have been played before a limit takes effect on a busy machine.
+    let turn = format!("lambda t: (time.sleep(0.02), move(t, t['legal'][0], info={info}))");
+    folder.bot(name, &format!("import time\nplay(turn={turn})"))
 }
 
 /// What it reports in so many moves.
