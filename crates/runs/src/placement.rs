@@ -10,7 +10,7 @@ use referee_workers::{Coordinator, Job, JobBots};
 
 /// Handles an event of a run, unless an earlier one failed. The first error is kept, as it is the most informative, and halts
 /// the run.
-pub(crate) fn keep_first<E>(
+pub(crate) fn halt_on_error<E>(
     kept: &mut Result<(), E>,
     handle: impl FnOnce() -> Result<(), E>,
 ) -> Result<(), Halt> {

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use crate::Placement;
 use crate::budget::{BotBudget, Budget};
 use crate::config::RunNotice;
-use crate::placement::keep_first;
+use crate::placement::halt_on_error;
 use crate::tournament::audit::{self, began_at};
 use crate::tournament::change::{Applied, RequestedChange};
 use crate::tournament::config::TournamentConfig;
@@ -143,7 +143,7 @@ impl Tournament {
             live,
             ..MatchRunner::new(prepared.run, rules, seating, prepared.entrants, games.launch().clone())
         };
-        let mut book = ResultsBook {
+        let mut writer = ResultsWriter {
             results: &mut results,
             wait,
             scoring: &scoring,
@@ -152,10 +152,10 @@ impl Tournament {
             unstored: Vec::new(),
             absent: BTreeSet::new(),
         };
-        book.results.set_absent(&book.absent)?;
+        writer.results.set_absent(&writer.absent)?;
         let mut kept = Ok(());
         let mut keep = |event: RunEvent<'_>| -> Result<(), Halt> {
-            keep_first(&mut kept, || book.note(&event))?;
+            halt_on_error(&mut kept, || writer.note(&event))?;
             if let RunEvent::Ended(EndedMatch { fixture, finished, .. }) = &event {
                 budget.charge(&fixture.bots, &finished.totals);
             }
@@ -203,7 +203,7 @@ impl Tournament {
 }
 
 /// Stores what happens.
-struct ResultsBook<'a> {
+struct ResultsWriter<'a> {
     results: &'a mut Results,
     /// Waits while the disk is full.
     wait: &'a StorageWait,
@@ -216,7 +216,7 @@ struct ResultsBook<'a> {
     absent: BTreeSet<String>,
 }
 
-impl ResultsBook<'_> {
+impl ResultsWriter<'_> {
     fn note(&mut self, event: &RunEvent<'_>) -> Result<(), TournamentError> {
         match event {
             RunEvent::Listening(_) | RunEvent::Moved(_) => Ok(()),
@@ -238,7 +238,7 @@ impl ResultsBook<'_> {
                 Ok(())
             }
             RunEvent::Settled => {
-                let ResultsBook { results, wait, unstored, .. } = self;
+                let ResultsWriter { results, wait, unstored, .. } = self;
                 wait.retry("the results", || results.add_matches(unstored))?;
                 unstored.clear();
                 Ok(())

@@ -28,7 +28,7 @@ use super::{LadderFailure, LeagueError, LeagueEvent};
 use crate::Placement;
 use crate::league::config::{LadderGame, LadderListen, PreparedLadder};
 use crate::league::{LadderScheduler, ladder_folder};
-use crate::placement::keep_first;
+use crate::placement::halt_on_error;
 
 /// The maximum number of idle processes of programs that are kept.
 const PROCESSES: usize = 64;
@@ -159,7 +159,7 @@ impl LeagueRun<'_> {
                 on_event(LeagueEvent::Ready(name));
                 pages.port.get_or_init(|| address.port());
             }
-            keep_first(&mut kept, || local.note(event))
+            halt_on_error(&mut kept, || local.note(event))
         };
         if !is_open {
             on_event(LeagueEvent::Ready(name));
@@ -229,7 +229,7 @@ fn play_on_workers(
 ) -> Result<(), LadderFailure> {
     let mut kept = Ok(());
     let end = coordinator.play(job, LadderScheduler(schedule.0.clone()), interrupt, |event| {
-        keep_first(&mut kept, || results.note(event))
+        halt_on_error(&mut kept, || results.note(event))
     });
     let played = kept.and(end.why.map_or(Ok(()), |why| Err(why.into())));
     // The other matches are played here from now on.
