@@ -44,5 +44,5 @@ pub use regular::{
     has_extension, most_unpacked, open_regular, read_limited, read_regular, read_secret, unpack,
 };
 pub use resolved::{FoundFile, NotInFolder, ResolvedFolder};
-pub use running::{RunningMatch, RunningMatches, UnusableJournal};
+pub use running::{RunningMatch, RunningMatches};
 pub use wait::{StorageWait, WriteError, is_temporary};

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use referee_game::Wrong;
 use referee_game::json::{Object, opening};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,11 @@ struct FirstLine {
     boot: Option<String>,
 }
 
+/// A match does not continue from its journal.
+fn unusable(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
 impl FirstLine {
     const START: &[u8] = b"{\"type\":\"journal\",";
 
@@ -73,32 +79,15 @@ impl FirstLine {
         line
     }
 
-    fn check(&self, is_closed: bool) -> Result<(), UnusableJournal> {
+    fn check(&self, is_closed: bool) -> Result<(), Wrong> {
         let FirstLine { boot, .. } = FirstLine::today();
         if self.format != FORMAT {
-            return Err(UnusableJournal::Format(self.format));
+            return Err(format!("journal format {}; this program reads {FORMAT}", self.format).into());
         }
         if self.boot != boot && !is_closed {
-            return Err(UnusableJournal::Restarted);
+            return Err("the machine was restarted, so that its end may be missing".into());
         }
         Ok(())
-    }
-}
-
-/// Why a match does not continue from its journal: the inner error of an [`io::Error`].
-#[derive(Debug, thiserror::Error)]
-pub enum UnusableJournal {
-    #[error("journal format {0}; this program reads {FORMAT}")]
-    Format(u32),
-    #[error("the machine was restarted, so that its end may be missing")]
-    Restarted,
-    #[error(transparent)]
-    Malformed(#[from] serde_json::Error),
-}
-
-impl From<UnusableJournal> for io::Error {
-    fn from(why: UnusableJournal) -> io::Error {
-        io::Error::new(io::ErrorKind::InvalidData, why)
     }
 }
 
@@ -180,13 +169,13 @@ impl RunningMatches {
         let mut last = None;
         for line in lines.split_inclusive(|&byte| byte == b'\n') {
             if last.is_none() || line.starts_with(FirstLine::START) {
-                last = Some(serde_json::from_slice::<FirstLine>(line).map_err(UnusableJournal::from)?);
+                last = Some(serde_json::from_slice::<FirstLine>(line).map_err(unusable)?);
             } else {
                 rest.extend_from_slice(line);
             }
         }
         if let Some(last) = last {
-            last.check(is_closed)?;
+            last.check(is_closed).map_err(unusable)?;
         }
         file.set_len(lines.len() as u64)?;
         let mut journal = self.journal(id, file);

@@ -2,20 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use crate::Wrong;
 use crate::chance::Draw;
 use crate::erased::{NotOpened, Table};
 use crate::game::{DrawOf, Game, Turn};
 
-/// Perft is not defined: several seats decide simultaneously, or a draw has too many outcomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("perft needs a game without simultaneous decisions and without draws of many outcomes")]
-pub struct NotCountable;
+const NOT_COUNTABLE: Wrong =
+    Wrong::new("perft needs a game without simultaneous decisions and without draws of many outcomes");
 
 /// Counts the sequences of `depth` plies. A ply is a move; every outcome of a draw is followed without using depth.
 ///
 /// # Errors
-/// [`NotCountable`]
-pub fn perft<G: Game>(position: &G, depth: u32) -> Result<u64, NotCountable> {
+/// If perft is not defined: several seats decide simultaneously, or a draw has too many outcomes.
+pub fn perft<G: Game>(position: &G, depth: u32) -> Result<u64, Wrong> {
     count(position, depth, &mut vec![Vec::new(); depth as usize + 1])
 }
 
@@ -23,19 +22,15 @@ pub fn perft<G: Game>(position: &G, depth: u32) -> Result<u64, NotCountable> {
 /// its leaves are summed over them.
 ///
 /// # Errors
-/// [`NotCountable`]
-pub fn divide<G: Game>(position: &G, depth: u32) -> Result<Vec<(G::Move, u64)>, NotCountable> {
+/// If perft is not defined: several seats decide simultaneously, or a draw has too many outcomes.
+pub fn divide<G: Game>(position: &G, depth: u32) -> Result<Vec<(G::Move, u64)>, Wrong> {
     let mut divided = Vec::new();
     divide_into(position, depth, &mut divided)?;
     divided.sort_by_cached_key(|(mv, _)| mv.to_string());
     Ok(divided)
 }
 
-fn divide_into<G: Game>(
-    position: &G,
-    depth: u32,
-    divided: &mut Vec<(G::Move, u64)>,
-) -> Result<(), NotCountable> {
+fn divide_into<G: Game>(position: &G, depth: u32, divided: &mut Vec<(G::Move, u64)>) -> Result<(), Wrong> {
     match position.turn() {
         Turn::Over(_) => {}
         Turn::Draw(draw) => {
@@ -47,7 +42,7 @@ fn divide_into<G: Game>(
         }
         Turn::Decide(seats) => {
             let Some(seat) = seats.iter().next().filter(|_| seats.len() == 1 && depth > 0) else {
-                return Err(NotCountable);
+                return Err(NOT_COUNTABLE);
             };
             let mut moves = Vec::new();
             position.legal_moves(seat, &mut moves);
@@ -65,7 +60,7 @@ fn divide_into<G: Game>(
     Ok(())
 }
 
-fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Result<u64, NotCountable> {
+fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Result<u64, Wrong> {
     if depth == 0 {
         return Ok(1);
     }
@@ -82,9 +77,9 @@ fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Resul
         }
         Turn::Decide(seats) => {
             let Some(seat) = seats.iter().next().filter(|_| seats.len() == 1) else {
-                return Err(NotCountable);
+                return Err(NOT_COUNTABLE);
             };
-            let Some((moves, deeper)) = lists.split_first_mut() else { return Err(NotCountable) };
+            let Some((moves, deeper)) = lists.split_first_mut() else { return Err(NOT_COUNTABLE) };
             if depth == 1 {
                 return Ok(position.count_legal_moves(seat, moves) as u64);
             }
@@ -104,7 +99,7 @@ fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Resul
 /// Runs [`perft`] on a table.
 ///
 /// # Errors
-/// [`NotCountable`], and when the rules fail.
+/// If perft is not defined, and when the rules fail.
 pub(crate) fn perft_table(table: &dyn Table, depth: u32) -> Result<u64, NotOpened> {
     let mut leaves = 0;
     each_successor(table, depth, &mut |next, _| {
@@ -117,11 +112,11 @@ pub(crate) fn perft_table(table: &dyn Table, depth: u32) -> Result<u64, NotOpene
 /// Runs [`divide`] on a table.
 ///
 /// # Errors
-/// [`NotCountable`], and when the rules fail.
+/// If perft is not defined, and when the rules fail.
 pub(crate) fn divide_table(table: &dyn Table, depth: u32) -> Result<Vec<(String, u64)>, NotOpened> {
     let mut divided = BTreeMap::new();
     each_successor(table, depth, &mut |next, text| {
-        let next = next.ok_or(NotCountable)?;
+        let next = next.ok_or(NOT_COUNTABLE)?;
         *divided.entry(text.to_owned()).or_insert(0) += perft_table(next, depth - 1)?;
         Ok(())
     })?;
@@ -149,7 +144,7 @@ fn each_successor(table: &dyn Table, depth: u32, visit: Visit<'_>) -> Result<(),
         }
         Turn::Decide(decision) => {
             let seat = decision.seats().iter().next().filter(|_| decision.seats().len() == 1);
-            let seat = seat.filter(|&seat| table.lists(&decision, seat)).ok_or(NotCountable)?;
+            let seat = seat.filter(|&seat| table.lists(&decision, seat)).ok_or(NOT_COUNTABLE)?;
             for index in 0..table.count(&decision, seat) {
                 let mut next = table.fork();
                 let Turn::Decide(decision_of_copy) = next.ask() else { continue };
@@ -161,7 +156,7 @@ fn each_successor(table: &dyn Table, depth: u32, visit: Visit<'_>) -> Result<(),
     Ok(())
 }
 
-fn outcomes(draw: Draw) -> Result<Vec<Vec<u32>>, NotCountable> {
+fn outcomes(draw: Draw) -> Result<Vec<Vec<u32>>, Wrong> {
     match draw {
         Draw::Pick { of } if of <= 1 << 16 => Ok((0..of).map(|number| vec![number]).collect()),
         Draw::Dice { count, sides } if count <= 4 => {
@@ -173,6 +168,6 @@ fn outcomes(draw: Draw) -> Result<Vec<Vec<u32>>, NotCountable> {
                     .collect()
             }))
         }
-        Draw::Pick { .. } | Draw::Dice { .. } | Draw::Shuffle { .. } => Err(NotCountable),
+        Draw::Pick { .. } | Draw::Dice { .. } | Draw::Shuffle { .. } => Err(NOT_COUNTABLE),
     }
 }

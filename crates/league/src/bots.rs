@@ -73,21 +73,14 @@ stored_words!(BotEnd {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramName {
-    /// Another bot has it, so that the program does not play.
     #[error(
         "program {0} does not play: another bot has this name; rename the program, or `referee league revoke {0}`"
     )]
     Taken(String),
-    /// It could be confused with the name of another bot.
     #[error(
         "program {name}: its name looks like that of the bot `{other}`; `referee league revoke {other}` removes that one"
     )]
-    LooksLike {
-        /// The name of the program.
-        name: String,
-        /// The name of the other bot.
-        other: String,
-    },
+    LooksLike { name: String, other: String },
 }
 
 impl LeagueBot {

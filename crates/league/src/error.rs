@@ -7,10 +7,8 @@ use referee_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotCounted {
-    /// A match does not fit the ladder.
     #[error(transparent)]
     Ladder(#[from] Wrong),
-    /// The database cannot be read.
     #[error(transparent)]
     Database(#[from] StoreError),
 }

@@ -13,6 +13,7 @@ use crate::rows::BadRow;
 /// [`referee_files::StorageWait`], and [`io::ErrorKind::InvalidData`] that a row is damaged.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
+    // Not as a source: that of SQLite says the same once more in other words.
     #[error("{database}: {error}")]
     Sqlite { database: &'static str, error: rusqlite::Error },
     #[error(transparent)]

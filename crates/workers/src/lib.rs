@@ -36,4 +36,4 @@ mod worker;
 pub use coordinator::{Activity, Coordinator};
 pub use job::{Job, JobBots};
 pub use verify::{NotVerified, VerifiedMatch, verify};
-pub use worker::{Worker, WorkerEvent, WorkerExit, WorkerFailure};
+pub use worker::{Worker, WorkerEvent, WorkerExit};

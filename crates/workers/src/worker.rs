@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io;
 use std::path::{Component, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -13,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::archive::{ArchiveId, Cache, Unpacked};
-use crate::carrier::{Assignment, CarrierError, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::MachineState;
 use crate::player::{Location, PlayerEvent, UnitKind, UnitPlayer, check_least};
 use crate::trial::{TrialJob, TrialMachine, TrialReply};
@@ -80,17 +79,6 @@ pub enum WorkerExit {
     Interrupted,
 }
 
-/// Why a worker cannot work.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerFailure {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error(transparent)]
-    Carrier(#[from] CarrierError),
-    #[error("the carrier ended")]
-    Ended,
-}
-
 /// Why this machine cannot play a unit, or build a program.
 type Incapable = Box<dyn Error + Send + Sync>;
 
@@ -118,7 +106,7 @@ impl Worker {
         end: impl WorkerEnd + Send + 'static,
         interrupt: impl Future<Output = ()>,
         on_event: impl FnMut(WorkerEvent<'_>),
-    ) -> Result<WorkerExit, WorkerFailure> {
+    ) -> Result<WorkerExit, Wrong> {
         let (requests, of_worker) = unbounded_channel();
         let (to_worker, assignments) = unbounded_channel();
         let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -132,8 +120,8 @@ impl Worker {
         let served = carrier.join().unwrap_or(Ok(()));
         match (exit, served) {
             (Some(exit), _) => Ok(exit),
-            (None, Err(error)) => Err(error.into()),
-            (None, Ok(())) => Err(WorkerFailure::Ended),
+            (None, Err(error)) => Err(Wrong::of(&error)),
+            (None, Ok(())) => Err("the carrier ended".into()),
         }
     }
 }

@@ -52,7 +52,6 @@ pub enum RunFailure {
     ConfusedPairings,
     #[error(transparent)]
     NotOpened(#[from] NotOpened),
-    /// A bot cannot join, or cannot be started.
     #[error(transparent)]
     Wrong(#[from] Wrong),
     #[error(transparent)]

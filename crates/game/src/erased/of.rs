@@ -12,8 +12,8 @@ use crate::erased::{Knowledge, NotOpened, Rules, Table};
 use crate::game::{Game, Known, Meta, Misconfigured, Turn};
 use crate::notation::Notation;
 use crate::openings::OpeningFile;
-use crate::perft::{self, NotCountable};
 use crate::seat::{Seat, Seating, Viewer};
+use crate::{Wrong, perft};
 
 /// The first field of a view that differs from that of the position created from it, with its value there.
 fn differing<G: Game>(given: &RawValue, position: &G, seat: Seat) -> Option<(String, serde_json::Value)> {
@@ -67,8 +67,8 @@ fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
         .unwrap_or_else(|error| unreachable!("options have string keys and no hand-made JSON: {error}"))
 }
 
-impl From<NotCountable> for NotOpened {
-    fn from(error: NotCountable) -> Self {
+impl From<Wrong> for NotOpened {
+    fn from(error: Wrong) -> Self {
         Misconfigured(error.to_string()).into()
     }
 }

@@ -10,7 +10,6 @@ use crate::failed;
 /// Why the league does not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum ActError {
-    /// The state of the league, or a limit, does not allow it.
     #[error("{why}")]
     Refused { kind: Refusal, why: String },
     #[error("no bot called `{0}` takes part")]

@@ -55,7 +55,6 @@ pub struct LadderDifference {
 pub enum RecordError {
     #[error(transparent)]
     Wrong(#[from] Wrong),
-    /// It was played with other rules.
     #[error(transparent)]
     Rules(#[from] OtherRules),
 }

@@ -37,7 +37,6 @@ pub enum SendError {
         #[source]
         error: io::Error,
     },
-    /// It could not be waited for.
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{program}: {status}{stderr}")]

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::path::{Component, Path};
 
+use referee_bots::Command;
 use referee_bots::sandbox::Sandbox;
-use referee_bots::{Command, CommandError};
 use referee_files::{NotInFolder, ResolvedFolder, open_regular, read_limited};
+use referee_game::Wrong;
 use referee_game::name::check_name;
 use serde::Deserialize;
 
@@ -42,44 +43,10 @@ pub struct BotFile {
 /// What is wrong with `bot.toml`.
 #[derive(Debug, thiserror::Error)]
 pub enum BotFileError {
-    #[error("there is no bot.toml at the top of the directory; `referee init bot` writes one")]
-    Missing,
-    /// It cannot be read.
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
     #[error(transparent)]
     Unreadable(std::io::Error),
-    /// It is a link that leads out of the directory, or to nothing.
-    #[error(transparent)]
-    NotInFolder(NotInFolder),
-    /// It is not TOML with these keys.
-    #[error("{0}")]
-    Syntax(String),
-    #[error("name")]
-    Name(#[source] referee_game::name::NameError),
-    #[error("{key}")]
-    CommandLine {
-        /// `command` or `build`.
-        key: &'static str,
-        #[source]
-        error: CommandLineError,
-    },
-    #[error("language: at most {MOST_LANGUAGE} printable characters")]
-    Language,
-}
-
-/// Why a command line is not allowed in `bot.toml`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CommandLineError {
-    /// It is no command line.
-    #[error(transparent)]
-    Invalid(#[from] CommandError),
-    #[error("`{0}` needs a shell, and the command line is run without one: write `sh -c '...'`, or a script")]
-    NeedsShell(String),
-    /// This word of it names a file that is not in the archive.
-    #[error(
-        "`{0}` is not in the directory of the bot: name files relative to it, without `..`, and programs of the system \
-         without their directory"
-    )]
-    Outside(String),
 }
 
 impl BotFile {
@@ -91,10 +58,12 @@ impl BotFile {
         let path = ResolvedFolder::open(directory).and_then(|folder| folder.resolve(Path::new(BOT_FILE)));
         let path = path.map_err(|error| match error {
             NotInFolder::Unreadable { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
-                BotFileError::Missing
+                BotFileError::Wrong(Wrong::new(
+                    "there is no bot.toml at the top of the directory; `referee init bot` writes one",
+                ))
             }
             NotInFolder::Unreadable { error, .. } => BotFileError::Unreadable(error),
-            error => BotFileError::NotInFolder(error),
+            error => BotFileError::Wrong(error.into()),
         })?;
         let file = open_regular(&path, std::fs::OpenOptions::new().read(true));
         let file = file.map_err(BotFileError::Unreadable)?;
@@ -107,13 +76,15 @@ impl BotFile {
     /// # Errors
     /// If it is not valid.
     pub fn parse(text: &str) -> Result<BotFile, BotFileError> {
-        let file: BotFile = toml::from_str(text).map_err(|error| BotFileError::Syntax(error.to_string()))?;
-        check_name(&file.name).map_err(BotFileError::Name)?;
+        let file: BotFile = toml::from_str(text).map_err(|error| Wrong::from(error.to_string()))?;
+        check_name(&file.name).map_err(|why| BotFileError::Wrong(Wrong::at("name", why)))?;
         file.command()?;
         file.build()?;
         let is_plain = |text: &String| text.len() <= MOST_LANGUAGE && !text.chars().any(char::is_control);
         if !file.language.as_ref().is_none_or(is_plain) {
-            return Err(BotFileError::Language);
+            return Err(BotFileError::Wrong(
+                format!("language: at most {MOST_LANGUAGE} printable characters").into(),
+            ));
         }
         Ok(file)
     }
@@ -123,7 +94,7 @@ impl BotFile {
     /// # Errors
     /// If the command line is not allowed.
     pub fn command(&self) -> Result<Command, BotFileError> {
-        command_line(&self.command).map_err(|error| BotFileError::CommandLine { key: "command", error })
+        command_line(&self.command).map_err(|error| BotFileError::Wrong(Wrong::at("command", error)))
     }
 
     /// How the bot is started in this directory, which has its files.
@@ -141,19 +112,27 @@ impl BotFile {
     /// If the command line is not allowed.
     pub fn build(&self) -> Result<Option<Command>, BotFileError> {
         let command = self.build.as_deref().map(command_line).transpose();
-        command.map_err(|error| BotFileError::CommandLine { key: "build", error })
+        command.map_err(|error| BotFileError::Wrong(Wrong::at("build", error)))
     }
 }
 
-fn command_line(line: &str) -> Result<Command, CommandLineError> {
+fn command_line(line: &str) -> Result<Command, Wrong> {
     let command: Command = line.parse()?;
     if let Some(word) = command.argv.iter().find(|word| SHELL_WORDS.contains(&word.as_str())) {
-        return Err(CommandLineError::NeedsShell(word.clone()));
+        return Err(format!(
+            "`{word}` needs a shell, and the command line is run without one: write `sh -c '...'`, \
+             or a script"
+        )
+        .into());
     }
     // The sandbox shows a bot the files that its command line names.
     let outside = command.words().find(|word| leads_out(word)).map(Cow::into_owned);
     if let Some(word) = outside {
-        return Err(CommandLineError::Outside(word));
+        return Err(format!(
+            "`{word}` is not in the directory of the bot: name files relative to it, without `..`, \
+             and programs of the system without their directory"
+        )
+        .into());
     }
     Ok(command)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use referee_bots::sandbox::Sandbox;
 use referee_bots::{Command, Launch, Launcher};
+use referee_game::Wrong;
 use referee_match::Detail;
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, check, unpack};
 use rustix::process::Signal;
@@ -23,23 +24,6 @@ use super::{BotFile, SubmissionLog, TrialError};
 const BUFFER: usize = 64 << 10;
 /// How long the rest of the result may take after the build has ended.
 const REST: Duration = Duration::from_secs(5);
-
-/// Why a bot is not built.
-#[derive(Debug, thiserror::Error)]
-pub enum BuildFailure {
-    #[error("it took longer than {}, the limit", humantime::format_duration(*.0))]
-    Time(Duration),
-    /// It ended without a result.
-    #[error("{0}")]
-    Ended(Detail),
-    #[error("what was built has more than {most_bytes} bytes, the limit with its headers")]
-    Size {
-        /// The limit of the archive.
-        most_bytes: u64,
-    },
-    #[error("what was built is refused")]
-    Result(#[source] ArchiveError),
-}
 
 /// A bot that was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,16 +127,22 @@ pub async fn build(
     log.part(&first, lost, &last);
     process.end().await;
     let (how, size) = match ended {
-        Err(_) => return Err(BuildFailure::Time(most_time).into()),
+        Err(_) => {
+            let limit = humantime::format_duration(most_time);
+            return Err(TrialError::Build(format!("it took longer than {limit}, the limit").into()));
+        }
         Ok(ended) => ended?,
     };
-    let Some(how) = how else { return Err(BuildFailure::Size { most_bytes }.into()) };
+    let Some(how) = how else {
+        let what = format!("what was built has more than {most_bytes} bytes, the limit with its headers");
+        return Err(TrialError::Build(what.into()));
+    };
     if how != Detail::LEFT {
-        return Err(BuildFailure::Ended(how).into());
+        return Err(TrialError::Build(how.to_string().into()));
     }
     let refused = |error: ArchiveError| match error {
         ArchiveError::Io(error) => TrialError::Machine(error),
-        error => BuildFailure::Result(error).into(),
+        error => TrialError::Build(Wrong::at("what was built is refused", error)),
     };
     let place = bot.to_owned();
     let unpacked = read_in_time(&out, UNPACK_TIME, move |mut archive| {

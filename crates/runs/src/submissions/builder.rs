@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 
 use referee_bots::BuiltinProgram;
-use referee_game::Chain;
-use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, pack_folder, unpack_stream};
+use referee_game::{Chain, Wrong};
+use referee_workers::archive::{ArchiveId, ArchiveLimits, pack_folder, unpack_stream};
 use serde::{Deserialize, Serialize};
 
 /// The name of the program.
@@ -32,25 +32,6 @@ pub(super) struct BuildOrder {
     pub(super) result: ArchiveLimits,
 }
 
-/// Why there is no result. Its owner reads it in the log.
-#[derive(Debug, thiserror::Error)]
-enum NotBuilt {
-    #[error("`{program}` cannot be started")]
-    NotStarted {
-        program: String,
-        #[source]
-        error: io::Error,
-    },
-    #[error("`{command}` {}", ended(*.status))]
-    Ended { command: String, status: ExitStatus },
-    #[error("what was built cannot be packed")]
-    NotPacked(#[source] ArchiveError),
-    #[error(transparent)]
-    Archive(#[from] ArchiveError),
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
 fn ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with status {code}"),
@@ -69,7 +50,7 @@ fn run(_: &[OsString], environment: &[OsString]) -> ExitCode {
     }
 }
 
-fn work(environment: &[OsString]) -> Result<(), NotBuilt> {
+fn work(environment: &[OsString]) -> Result<(), Wrong> {
     let variables = environment.iter().filter_map(|entry| {
         let mut parts = entry.as_bytes().splitn(2, |&byte| byte == b'=');
         let (name, value) = (parts.next()?, parts.next()?);
@@ -84,19 +65,20 @@ fn work(environment: &[OsString]) -> Result<(), NotBuilt> {
     let directory = temporary.unwrap_or_else(|| Path::new("/tmp").to_owned()).join("build");
     std::fs::create_dir(&directory)?;
     let input = File::from(rustix::stdio::stdin().try_clone_to_owned()?);
-    unpack_stream(&input, &order.archive, &directory, order.limits)?;
+    unpack_stream(&input, &order.archive, &directory, order.limits).map_err(|why| Wrong::of(&why))?;
     drop(input);
     let [program, rest @ ..] = &order.argv[..] else { return Err(no_order().into()) };
     let mut command = Command::new(program);
     command.args(rest).current_dir(&directory).env_clear().envs(variables);
     // What it prints is for people.
     command.stdin(Stdio::null()).stdout(rustix::stdio::stderr().try_clone_to_owned()?);
-    let not_started = |error| NotBuilt::NotStarted { program: program.clone(), error };
+    let not_started = |error| Wrong::at(format!("`{program}` cannot be started"), error);
     let status = command.status().map_err(not_started)?;
     if !status.success() {
-        return Err(NotBuilt::Ended { command: order.argv.join(" "), status });
+        return Err(format!("`{}` {}", order.argv.join(" "), ended(status)).into());
     }
     let output = File::from(rustix::stdio::stdout().try_clone_to_owned()?);
-    pack_folder(&directory, order.result, BufWriter::new(output)).map_err(NotBuilt::NotPacked)?;
+    pack_folder(&directory, order.result, BufWriter::new(output))
+        .map_err(|why| Wrong::at("what was built cannot be packed", why))?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use referee_bots::{Command, Launch};
 use referee_check::{Check, StepResult, StepVerdict};
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Chain};
+use referee_game::{Catalog, Chain, Wrong};
 use tokio::time::timeout;
 
 use super::SubmissionLog;
@@ -43,15 +43,6 @@ pub enum LadderVerdict {
     Failed,
 }
 
-/// Why a bot plays on no ladder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
-    #[error("the bot did not pass the check")]
-    Check,
-    #[error("the bot plays no game of this league")]
-    NoLadder,
-}
-
 /// Checks a bot on all ladders whose games it plays. Returns their names.
 ///
 /// # Errors
@@ -62,16 +53,16 @@ pub async fn check_all(
     ladders: &[CheckedLadder],
     most_time: Duration,
     log: &mut SubmissionLog,
-) -> Result<BTreeSet<String>, Unfit> {
+) -> Result<BTreeSet<String>, Wrong> {
     let mut passed = BTreeSet::new();
     for ladder in ladders {
         match check(command, launch, ladder, most_time, log).await {
             LadderVerdict::Passed => drop(passed.insert(ladder.name.clone())),
             LadderVerdict::OtherGames => {}
-            LadderVerdict::Failed => return Err(Unfit::Check),
+            LadderVerdict::Failed => return Err("the bot did not pass the check".into()),
         }
     }
-    if passed.is_empty() { Err(Unfit::NoLadder) } else { Ok(passed) }
+    if passed.is_empty() { Err("the bot plays no game of this league".into()) } else { Ok(passed) }
 }
 
 /// Checks a bot on a ladder, as `referee check` does, and reports to the log. A game that does not list its moves is not

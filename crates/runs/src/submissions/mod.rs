@@ -26,11 +26,11 @@ mod tests;
 mod trial;
 mod worker_trials;
 
-pub use bot_file::{BOT_FILE, BotFile, BotFileError, CommandLineError};
-pub use build::{Build, BuildFailure, BuiltBot, build};
+pub use bot_file::{BOT_FILE, BotFile, BotFileError};
+pub use build::{Build, BuiltBot, build};
 pub use builder::BUILTIN;
 pub(crate) use check::check_as;
-pub use check::{CheckedLadder, LadderVerdict, Unfit, check, check_all};
+pub use check::{CheckedLadder, LadderVerdict, check, check_all};
 pub use config::{
     BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere, untested_layers,
 };

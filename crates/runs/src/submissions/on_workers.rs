@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use referee_bots::sandbox::BotLimits;
+use referee_game::Wrong;
 use referee_workers::archive::ArchiveId;
 use referee_workers::trial::{
     BuiltArchive, MOST_LOST, TrialDesk, TrialEvent, TrialJob, TrialLadder, TrialReply, TrialVerdict,
@@ -31,23 +32,15 @@ pub struct BuildWorkers {
     pub game_files: Vec<Option<ArchiveId>>,
 }
 
+pub(super) const INVALID: Wrong =
+    Wrong::new("the worker reports what no build and check can have: hand it in again");
+
 /// What a worker has found.
 pub(super) enum WorkerVerdict {
     /// It plays on these ladders. With a build, there is the archive of the result.
     Passed(BTreeSet<String>, Option<(ArchiveId, BuiltArchive)>),
     /// It does not.
-    Failed(WorkerRefusal),
-}
-
-/// Why a program has not passed on workers.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum WorkerRefusal {
-    #[error("{0}")]
-    Reported(String),
-    #[error("{MOST_LOST} workers were lost while they built or checked it")]
-    Lost,
-    #[error("the worker reports what no build and check can have: hand it in again")]
-    Invalid,
+    Failed(Wrong),
 }
 
 /// The archive of a submission where workers get it. Dropping it removes it.
@@ -122,7 +115,11 @@ impl BuildWorkers {
                     is_out = false;
                     log.line(format_args!("worker {worker} was lost: another one is tried"));
                 }
-                TrialEvent::GivenUp => return Ok(WorkerVerdict::Failed(WorkerRefusal::Lost)),
+                TrialEvent::GivenUp => {
+                    return Ok(WorkerVerdict::Failed(
+                        format!("{MOST_LOST} workers were lost while they built or checked it").into(),
+                    ));
+                }
                 TrialEvent::Reported(worker, TrialReply { log: said, verdict }, built) => {
                     log.part("", 0, &said);
                     return verdict_of(worker, verdict, built, ladders);
@@ -148,12 +145,12 @@ fn verdict_of(
         }
         TrialVerdict::Failed(why) => {
             // It is text of another machine.
-            WorkerVerdict::Failed(WorkerRefusal::Reported(why.chars().take(1000).collect()))
+            WorkerVerdict::Failed(why.chars().take(1000).collect::<String>().into())
         }
         TrialVerdict::Passed { ladders: passed, built } => {
             let is_known = |name: &String| ladders.iter().any(|ladder| ladder.name == *name);
             if passed.is_empty() || !passed.iter().all(is_known) {
-                return Ok(WorkerVerdict::Failed(WorkerRefusal::Invalid));
+                return Ok(WorkerVerdict::Failed(INVALID));
             }
             WorkerVerdict::Passed(passed, built.map(|id| (id, archive)))
         }

@@ -28,10 +28,8 @@ const GLOB: MatchOptions = MatchOptions {
 /// Why a directory cannot be packed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
-    /// `bot.toml` is missing or invalid.
     #[error("bot.toml")]
     BotFile(#[from] BotFileError),
-    /// An entry of `files` is no glob.
     #[error("bot.toml: files: `{pattern}`")]
     Glob {
         /// The entry.
@@ -39,12 +37,10 @@ pub enum PackError {
         #[source]
         error: PatternError,
     },
-    /// An entry of `files` names nothing.
     #[error("bot.toml: files: `{0}` matches no file in the directory")]
     NoMatch(String),
     #[error("{}: name those of the bot as `files` in bot.toml", Chain(.0))]
     TooMany(ArchiveError),
-    /// A file cannot be packed, or the archive is too large.
     #[error(transparent)]
     Archive(ArchiveError),
 }

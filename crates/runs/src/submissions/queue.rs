@@ -10,19 +10,19 @@ use std::time::{Duration, SystemTime};
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
 use referee_files::is_temporary;
-use referee_game::Chain;
+use referee_game::{Chain, Wrong};
 use referee_league::{ActError, League, Submission, SubmissionFiles, SubmissionState, SubmittedBot};
 use referee_store::StoreError;
 use referee_workers::archive::{ArchiveError, ArchiveId, unpack};
 use referee_workers::trial::BuiltArchive;
 use tokio::time::{Instant, sleep};
 
-use super::on_workers::{WorkerRefusal, WorkerVerdict};
+use super::on_workers::{INVALID, WorkerVerdict};
 use super::pack::repack;
 use super::trial::{UNPACK_TIME, read_in_time};
 use super::{
-    BotFile, Build, BuildFailure, BuildWorkers, CheckedLadder, PackedBot, SharedTerms, SubmissionLog,
-    TrialError, Unfit, build, check_all, open_archive,
+    BotFile, Build, BuildWorkers, CheckedLadder, PackedBot, SharedTerms, SubmissionLog, TrialError, build,
+    check_all, open_archive,
 };
 
 /// After so many attempts that ended with the server, or with an error of the machine, a submission fails.
@@ -81,19 +81,13 @@ enum Turn {
 #[derive(Debug, thiserror::Error)]
 enum SubmissionRefusal {
     #[error(transparent)]
+    Wrong(#[from] Wrong),
+    #[error(transparent)]
     Trial(#[from] TrialError),
     #[error(transparent)]
     League(#[from] ActError),
     #[error(transparent)]
-    Unfit(#[from] Unfit),
-    #[error(transparent)]
-    Worker(WorkerRefusal),
-    #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("the server was stopped, or its machine failed, {0} times while it worked on this submission")]
-    Attempts(u32),
-    #[error("the archive is not on the server any more: hand it in again")]
-    Lost,
 }
 
 impl From<io::Error> for SubmissionRefusal {
@@ -115,6 +109,8 @@ impl SubmissionRefusal {
         }
     }
 }
+
+const LOST: Wrong = Wrong::new("the archive is not on the server any more: hand it in again");
 
 /// Where a submission is worked on.
 struct WorkPlace<'a> {
@@ -232,7 +228,11 @@ impl SubmissionQueue {
     async fn advance(&mut self, id: u32, log: &mut SubmissionLog) -> Result<(), SubmissionRefusal> {
         let Some(attempts) = self.league.begin_submission(id, (self.clock)())? else { return Ok(()) };
         if attempts > MOST_ATTEMPTS {
-            return Err(SubmissionRefusal::Attempts(attempts - 1));
+            let times = attempts - 1;
+            return Err(Wrong::from(format!(
+                "the server was stopped, or its machine failed, {times} times while it worked on this submission"
+            ))
+            .into());
         }
         match self.league.submission(id)? {
             Some(next) if next.state == SubmissionState::Waiting => self.install(&next),
@@ -248,10 +248,12 @@ impl SubmissionQueue {
         let (source, bot) = (work.join("source"), work.join("bot"));
         fs::create_dir(&source)?;
         let archive = match File::open(self.files.archive(id)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(SubmissionRefusal::Lost),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(SubmissionRefusal::Wrong(LOST));
+            }
             opened => opened?,
         };
-        let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Lost)?;
+        let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Wrong(LOST))?;
         let terms = self.terms.get();
         let repacked = self.repack(id, &archive, &work, log).await?;
         let is_repacked = repacked.is_some();
@@ -274,7 +276,7 @@ impl SubmissionQueue {
                 let tried = workers.try_out(&path, digest, &terms, &self.ladders, log).await?;
                 let (ladders, built) = match tried {
                     WorkerVerdict::Passed(ladders, built) => (ladders, built),
-                    WorkerVerdict::Failed(why) => return Err(SubmissionRefusal::Worker(why)),
+                    WorkerVerdict::Failed(why) => return Err(why.into()),
                 };
                 let built = self.take_in(&file, &place, built).await?;
                 self.check_space(next)?;
@@ -393,7 +395,7 @@ impl SubmissionQueue {
                 out.sync_all()?;
                 let refused = |error: ArchiveError| match error {
                     ArchiveError::Io(error) => TrialError::Machine(error),
-                    error => BuildFailure::Result(error).into(),
+                    error => TrialError::Build(Wrong::at("what was built is refused", error)),
                 };
                 let (place, limits) = (bot.to_owned(), self.terms.get().result);
                 let unpacked =
@@ -401,7 +403,7 @@ impl SubmissionQueue {
                 unpacked.await?.map_err(refused)?;
                 Ok(built)
             }
-            (true, None) | (false, Some(_)) => Err(SubmissionRefusal::Worker(WorkerRefusal::Invalid)),
+            (true, None) | (false, Some(_)) => Err(INVALID.into()),
         }
     }
 
@@ -421,7 +423,7 @@ impl SubmissionQueue {
     fn install(&mut self, next: &Submission) -> Result<(), SubmissionRefusal> {
         let id = next.id;
         if !self.files.bot(id).is_dir() {
-            return Err(SubmissionRefusal::Lost);
+            return Err(SubmissionRefusal::Wrong(LOST));
         }
         let directory = SubmissionFiles::bot_in_league(id);
         let installed = self.league.install_submission(id, &directory, (self.clock)())?;

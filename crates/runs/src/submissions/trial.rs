@@ -8,16 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use referee_bots::{Command, CommandError, StartError};
-use referee_game::Chain;
+use referee_game::{Chain, Wrong};
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{BotFile, BotFileError, BuildFailure};
+use super::{BotFile, BotFileError};
 
 /// Why a submission does not pass.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// Its archive is refused.
     #[error(
         "the archive is refused: {}; `referee submit DIR` packs and sends a directory with `bot.toml` at its top, and `referee \
          submit --save FILE DIR` writes the archive; a zip file or a tar.gz of the directory is taken, too", Chain(.0)
@@ -27,11 +26,10 @@ pub enum TrialError {
     UnpackTime(Duration),
     #[error("bot.toml: build")]
     Script(#[source] CommandError),
-    /// `bot.toml` is missing or invalid.
     #[error("bot.toml")]
     BotFile(#[from] BotFileError),
     #[error("the build failed")]
-    Build(#[from] BuildFailure),
+    Build(#[source] Wrong),
     /// The machine cannot do what is needed; that is no defect of the submission.
     #[error(transparent)]
     Machine(#[from] io::Error),

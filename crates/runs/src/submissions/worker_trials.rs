@@ -9,11 +9,11 @@ use referee_bots::Launch;
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
 use referee_files::is_temporary;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Chain};
+use referee_game::{Catalog, Chain, Wrong};
 use referee_workers::archive::ArchiveId;
 use referee_workers::trial::{BUILT_BYTES, TrialJob, TrialMachine, TrialReply, TrialVerdict};
 
-use super::{Build, CheckedLadder, SubmissionLog, TrialError, Unfit, build, check_all, open_archive};
+use super::{Build, CheckedLadder, SubmissionLog, TrialError, build, check_all, open_archive};
 
 /// By how much the priority of builds and checks is below that of matches: see nice(2).
 const NICE: i32 = 10;
@@ -30,13 +30,11 @@ pub struct WorkerTrials {
 #[derive(Debug, thiserror::Error)]
 enum NotPassed {
     #[error(transparent)]
+    Wrong(#[from] Wrong),
+    #[error(transparent)]
     Trial(#[from] TrialError),
     #[error(transparent)]
-    Unfit(#[from] Unfit),
-    #[error(transparent)]
     Sandbox(#[from] Unavailable),
-    #[error("what was built has more than {} MiB, the limit on workers", BUILT_BYTES >> 20)]
-    Large,
 }
 
 impl From<io::Error> for NotPassed {
@@ -89,7 +87,13 @@ impl WorkerTrials {
             Some((built, mut out)) => {
                 log.line(format_args!("built: {} bytes", built.size));
                 if built.size > BUILT_BYTES as u64 {
-                    return Err(NotPassed::Large);
+                    return Err(NotPassed::Wrong(
+                        format!(
+                            "what was built has more than {} MiB, the limit on workers",
+                            BUILT_BYTES >> 20
+                        )
+                        .into(),
+                    ));
                 }
                 let mut bytes = Vec::new();
                 out.rewind()?;

@@ -20,10 +20,8 @@ use crate::workers::WorkersError;
 pub enum TournamentError {
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A file cannot be read or written; the error names it.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The database cannot be read or written; the error names it.
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{}", path.display())]

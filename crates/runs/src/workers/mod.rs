@@ -6,4 +6,6 @@ mod nats;
 mod open;
 
 pub use config::{NatsUrl, QueueName, WorkersConfig, WorkersTimeout};
+#[cfg(not(feature = "nats"))]
+pub use open::WITHOUT_NATS;
 pub use open::{OpenedWorkers, SetSource, WorkersError, leases};

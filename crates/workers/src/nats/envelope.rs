@@ -14,7 +14,7 @@ use referee_files::{Folder, read_secret};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
 
-use referee_game::hex;
+use referee_game::{Wrong, hex};
 
 /// The version of the messages. Each version has a stream of its own, so that no worker gets a unit of another one.
 pub(super) const VERSION: u32 = 2;
@@ -28,31 +28,24 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-/// A text or a file that is not a key.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum KeyError {
-    #[error("line {0}: expected 64 lower-case hex digits")]
-    Line(usize),
-    #[error("it has no key: expected a line with 64 hex digits")]
-    Empty,
-    #[error(transparent)]
-    File(#[from] io::Error),
-}
-
 fn create(file: &Path, text: &str) -> io::Result<()> {
     let (folder, name) = Folder::of_file(file)?;
     folder.create(&name)?.write_all(text.as_bytes())
 }
 
+const NO_KEY: Wrong = Wrong::new("it has no key: expected a line with 64 hex digits");
+
 /// The keys of a text: lines of hex digits. Empty lines and those that begin with `#` are ignored.
-fn keys(text: &str) -> Result<Vec<[u8; 32]>, KeyError> {
+fn keys(text: &str) -> Result<Vec<[u8; 32]>, Wrong> {
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let keys: Vec<[u8; 32]> = lines
-        .map(|(number, line)| hex::decode32(line).ok_or(KeyError::Line(number)))
-        .collect::<Result<_, _>>()?;
-    if keys.is_empty() { Err(KeyError::Empty) } else { Ok(keys) }
+        .map(|(number, line)| {
+            hex::decode32(line)
+                .ok_or_else(|| format!("line {number}: expected 64 lower-case hex digits").into())
+        })
+        .collect::<Result<_, Wrong>>()?;
+    if keys.is_empty() { Err(NO_KEY) } else { Ok(keys) }
 }
 
 impl SigningKey {
@@ -60,12 +53,12 @@ impl SigningKey {
     ///
     /// # Errors
     /// If the text is not one.
-    pub fn parse(text: &str) -> Result<SigningKey, KeyError> {
+    pub fn parse(text: &str) -> Result<SigningKey, Wrong> {
         SigningKey::of(&keys(text)?[0])
     }
 
-    fn of(seed: &[u8; 32]) -> Result<SigningKey, KeyError> {
-        Ed25519KeyPair::from_seed_unchecked(seed).map(SigningKey).map_err(|_| KeyError::Empty)
+    fn of(seed: &[u8; 32]) -> Result<SigningKey, Wrong> {
+        Ed25519KeyPair::from_seed_unchecked(seed).map(SigningKey).map_err(|_| NO_KEY)
     }
 
     /// Makes a key. Returns the text of its file.
@@ -82,7 +75,7 @@ impl SigningKey {
     ///
     /// # Errors
     /// If a file cannot be read or written, or has no key.
-    pub fn kept(file: &Path, public: &Path) -> Result<SigningKey, KeyError> {
+    pub fn kept(file: &Path, public: &Path) -> Result<SigningKey, Wrong> {
         if !file.exists() {
             create(file, &SigningKey::generate()?)?;
         }
@@ -157,7 +150,7 @@ impl TrustedKeys {
     ///
     /// # Errors
     /// If a line is not one.
-    pub fn parse(text: &str) -> Result<TrustedKeys, KeyError> {
+    pub fn parse(text: &str) -> Result<TrustedKeys, Wrong> {
         keys(text).map(TrustedKeys)
     }
 
@@ -287,7 +280,7 @@ mod tests {
     #[test]
     fn keys_are_lines_of_hex_digits() {
         assert_eq!(SigningKey::parse(&SigningKey::generate().unwrap()).unwrap().public().len(), 64);
-        assert!(matches!(TrustedKeys::parse("# none\n"), Err(KeyError::Empty)));
-        assert!(matches!(TrustedKeys::parse("\nxyz\n"), Err(KeyError::Line(2))));
+        assert!(TrustedKeys::parse("# none\n").unwrap_err().to_string().starts_with("it has no key"));
+        assert!(TrustedKeys::parse("\nxyz\n").unwrap_err().to_string().starts_with("line 2:"));
     }
 }

@@ -33,7 +33,7 @@ mod worker;
 
 pub use broker::{Broker, BrokerError};
 pub use coordinator::NatsCoordinator;
-pub use envelope::{KeyError, SigningKey, TrustedKeys};
+pub use envelope::{SigningKey, TrustedKeys};
 pub use trials::{NatsTrials, TrialStates};
 pub use worker::NatsWorker;
 

@@ -17,7 +17,6 @@ pub enum LeagueConfigError {
         #[source]
         why: SandboxError,
     },
-    /// What owners hand in cannot be confined.
     #[error(transparent)]
     Submitted(#[from] Unavailable),
 }

@@ -20,16 +20,12 @@ use crate::workers::WorkersError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeagueError {
-    /// Its file cannot be played.
     #[error(transparent)]
     Config(#[from] LeagueConfigError),
-    /// A program of the file cannot be stored.
     #[error(transparent)]
     Programs(#[from] ActError),
-    /// A file cannot be read or written; the error names it.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The database cannot be read or written; the error names it.
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{}: another process plays this league", .0.display())]
@@ -40,13 +36,10 @@ pub enum LeagueError {
         #[source]
         why: Box<LadderFailure>,
     },
-    /// Workers cannot play.
     #[error(transparent)]
     Workers(#[from] WorkersError),
-    /// Workers cannot get files.
     #[error(transparent)]
     NotPacked(#[from] NotPacked),
-    /// What is handed in is to be built on workers, which there are not.
     #[error(
         "[submissions] on = \"workers\" needs workers: --workers-listen or --workers, or [workers] in the file"
     )]
@@ -73,18 +66,14 @@ impl LeagueError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LadderFailure {
-    /// A file cannot be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The database cannot be read or written; the error names it.
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("another process plays it")]
     Locked,
-    /// It has no seed or no openings.
     #[error(transparent)]
     Wrong(#[from] Wrong),
-    /// Its results cannot be counted.
     #[error(transparent)]
     NotCounted(#[from] NotCounted),
     #[error("watch {address}")]
@@ -93,13 +82,10 @@ pub enum LadderFailure {
         #[source]
         why: io::Error,
     },
-    /// Workers cannot get its game.
     #[error(transparent)]
     NotPacked(#[from] NotPacked),
-    /// Workers cannot be reached any more.
     #[error(transparent)]
     Carrier(#[from] CarrierError),
-    /// Play ended early.
     #[error(transparent)]
     Ended(#[from] RunFailure),
 }
@@ -108,7 +94,6 @@ pub enum LadderFailure {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeagueNotice {
-    /// This machine cannot confine what owners hand in, so that workers play it.
     #[error(
         "programs that are handed in are built, checked and played on workers: this machine lacks {} of the sandbox `strict`",
         missing_layers(.0)
@@ -116,7 +101,6 @@ pub enum LeagueNotice {
     BuiltOnWorkers(Unavailable),
     #[error("no programs are taken in until the machine has all layers: {0}")]
     NoneTaken(Unavailable),
-    /// The name of a program in the file is that of another bot, or looks like one.
     #[error(transparent)]
     ProgramName(#[from] ProgramName),
 }
