@@ -171,7 +171,7 @@ fn a_match_in_progress_says_when_it_began_and_whether_it_is_rated() {
     ["bot-one", "bot-two"].iter().for_each(|name| drop(league.folder.bot(name, &wait)));
     // It is the first match.
     league.run(&["challenge", "one", "two"]).done();
-    let earliest = referee::store::utc(std::time::SystemTime::now());
+    let earliest = referee::store::utc(referee::store::now());
     let mut server = league.serve();
     let site = Site::of(&mut server);
     let asked = |id: &str| site.ask("GET", &format!("/api/v1/matches/{id}"), "");
