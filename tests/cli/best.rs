@@ -107,7 +107,9 @@ fn a_matrix_writes_the_versions() {
 #[test]
 fn an_interrupted_race_is_resumed_where_it_stopped() {
     let folder = Folder::new();
-    let bot = format!("{} {{skill}}", skilled(&folder));
+    // Its pauses make the race last until the interrupt.
+    let pausing = folder.bot("skilled", "import time\nplay(turn=lambda t: (time.sleep(0.01), first(t)))");
+    let bot = format!("{pausing} {{skill}}");
     let terms = ["--matrix", "skill=0.2,0.8,0.9", "--max-sets", "12", "--set", "turn_limit=10", "--json"];
     let sets = |dir: &str| {
         let standings = referee(["tournament", "standings", dir, "--json"]).done().one("standings");
