@@ -4,30 +4,38 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::common::http::Site;
-use crate::common::{Folder, Referee, SEED, Signal, WON, browser};
-use crate::watch::wait_until;
+use crate::common::{Folder, Referee, SEED, Signal, WON, browser, referee};
+use crate::watch::{PATIENT, bots, go, wait_until};
 
 /// The matches of [`knockout`].
 const IDS: [&str; 3] = ["m1", "m2", "m3"];
 
-/// A knockout of four whose pairings take a match each.
-fn knockout(folder: &Folder) -> String {
-    let entrants: String = ["ann", "bob", "cy", "di"]
+const NAMES: [&str; 4] = ["ann", "bob", "cy", "di"];
+
+/// A knockout of four, with these commands, whose pairings take a match each.
+fn knockout(folder: &Folder, commands: impl IntoIterator<Item = String>) -> String {
+    let entrants: String = NAMES
         .iter()
-        .map(|name| format!("[[entrants]]\nname = {name:?}\ncommand = {:?}\n", folder.plain_bot(name)))
+        .zip(commands)
+        .map(|(name, command)| format!("[[entrants]]\nname = {name:?}\ncommand = {command:?}\n"))
         .collect();
     // Whoever moves first wins: no pairing is drawn.
     let fen = WON.strip_prefix("fen=").expect("a position");
-    let head =
-        format!("game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'knockout'\n[options]\nfen = '{fen}'");
+    let head = format!(
+        "game = 'checkers'\nmirror = 'none'\nclock = '{PATIENT}'\n[format]\nkind = 'knockout'\n[options]\nfen = '{fen}'"
+    );
     folder.write("cup.toml", format!("name = 'Cup'\nseed = '{SEED}'\n{head}\n{entrants}"))
 }
 
 fn start(folder: &Folder, hold: &str) -> (Referee, Site) {
-    let (file, dir) = (knockout(folder), folder.text("cup"));
-    let args =
-        ["tournament", "run", &file, "--dir", &dir, "--json", "--watch", "127.0.0.1:0", "--stage", hold];
-    let mut run = Referee::start(args);
+    let file = knockout(folder, NAMES.map(|name| folder.plain_bot(name)));
+    staged(&["run", &file, "--dir", &folder.text("cup")], hold)
+}
+
+/// `referee tournament` with these arguments and a stage.
+fn staged(args: &[&str], hold: &str) -> (Referee, Site) {
+    let stage = ["--json", "--watch", "127.0.0.1:0", "--stage", hold];
+    let mut run = Referee::start([&["tournament"], args, &stage].concat());
     let site = Site::of(&mut run);
     (run, site)
 }
@@ -100,12 +108,7 @@ fn nobody_but_the_operator_knows_of_a_match_before_it_is_revealed() {
         wait_until("it is shown to its end", || shown()["ended_count"] == count);
         let run = shown();
         assert_eq!(run["ended"][0]["id"], next);
-        let winners = |run: &Value| {
-            let rounds = run["bracket"].as_array().expect("rounds").iter();
-            let pairs = rounds.flat_map(|round| round["pairs"].as_array().expect("pairs").clone());
-            pairs.filter(|pair| !pair["winner"].is_null()).count()
-        };
-        wait_until("the bracket follows", || winners(&shown()) == count);
+        wait_until("the bracket follows", || decided(&site) == count);
         let played: u64 =
             run["standings"].as_array().expect("rows").iter().filter_map(|row| row["matches"].as_u64()).sum();
         assert!(played <= 2 * count as u64, "{run}");
@@ -116,6 +119,65 @@ fn nobody_but_the_operator_knows_of_a_match_before_it_is_revealed() {
         }
     }
     assert_eq!(waiting(), [json!(null); 0]);
+    run.signal(Signal::INT);
+    run.wait().with_code(0);
+}
+
+/// The number of pairings whose winner the bracket tells.
+fn decided(site: &Site) -> usize {
+    let run = site.get("/api/v1/run").json();
+    let rounds = run["bracket"].as_array().expect("rounds").iter();
+    let pairs = rounds.flat_map(|round| round["pairs"].as_array().expect("pairs").clone());
+    pairs.filter(|pair| !pair["winner"].is_null()).count()
+}
+
+#[test]
+fn neither_a_resume_nor_a_change_tells_of_matches_that_wait() {
+    let folder = Folder::new();
+    let file = knockout(&folder, bots(&folder, &NAMES, 0.0, 0));
+    let dir = folder.text("cup");
+    ["m1", "m2"].iter().for_each(|id| go(&folder, id));
+    let (mut run, site) = staged(&["run", &file, "--dir", &dir], "hold=reveal");
+    let ask = |run: &mut Referee, site: &Site| {
+        let operator = run.receive_type("operator")["url"].as_str().expect("a URL").to_owned();
+        let head = format!("Authorization: Bearer {}\r\n", operator.split_once('#').expect("a secret").1);
+        let site = Site(site.0.clone());
+        move |method: &str, path: &str| site.ask(method, &format!("/api/v1/stage{path}"), &head).json()
+    };
+    let operator = ask(&mut run, &site);
+    (0..2).for_each(|_| drop(run.receive_type("match")));
+    operator("POST", "/reveal");
+    operator("POST", "/skip");
+    wait_until("one is shown", || decided(&site) == 1);
+    run.signal(Signal::KILL);
+    run.wait();
+
+    let (mut run, site) = staged(&["resume", &dir], "hold=reveal");
+    let operator = ask(&mut run, &site);
+    wait_until("the final is played", || operator("GET", "")["matches"].as_array().map(Vec::len) == Some(3));
+    let told = |ended: u64| {
+        let shown = site.get("/api/v1/run").json();
+        assert_eq!(shown["ended_count"], ended, "{shown}");
+        let there = IDS.map(|id| site.ask("GET", &format!("/api/v1/matches/{id}"), "").status == 200);
+        assert_eq!(there.iter().filter(|there| **there).count() as u64, ended);
+        assert_eq!(decided(&site) as u64, ended, "{shown}");
+    };
+    told(0);
+    referee(["tournament", "change", &dir, "--jobs", "2"]).done();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    told(0);
+    for ended in 1..=2 {
+        operator("POST", "/reveal");
+        wait_until("it is shown with its end", || decided(&site) == ended as usize);
+        told(ended);
+    }
+    // The first attempt at it was cut off.
+    go(&folder, "m3.2");
+    wait_until("the final ends", || operator("GET", "")["matches"][0]["ended"] == true);
+    told(2);
+    operator("POST", "/reveal");
+    operator("POST", "/skip");
+    wait_until("the final is shown", || decided(&site) == 3);
     run.signal(Signal::INT);
     run.wait().with_code(0);
 }

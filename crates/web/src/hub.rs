@@ -7,7 +7,6 @@ mod results;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::SystemTime;
 use std::{io, mem};
 
 use axum::body::Bytes;
@@ -31,7 +30,7 @@ use crate::metrics::{MatchFigures, Metrics};
 use crate::notices::RecentNotices;
 use crate::previews::RecentPreviews;
 use crate::serve::{Closes, Connections, TrustedProxies};
-use crate::stage::{self, Stage};
+use crate::stage::{self, EarlierMatch, Stage};
 use crate::visitors::VisitorRoom;
 use referee_engine::runner::{
     EndedMatch, LiveEvent, LiveHeader, LiveReceiver, LiveStep, Unsealed, Visibility, deal_leaks_information,
@@ -300,7 +299,7 @@ impl Hub {
     fn show_again(&self, ladder: &LadderPages) -> Result<(), StoreError> {
         self.forget_matches();
         ladder.for_each_of_season(|finished, is_listed| match is_listed {
-            true => self.add_earlier(finished, None, None),
+            true => self.show_earlier(EarlierMatch { finished, began_at: None, unsealed: None }),
             false => self.count_earlier(&finished),
         })?;
         let unseen = {
@@ -559,12 +558,15 @@ impl Hub {
     }
 
     /// Lists a match that was played before the server started.
-    pub(super) fn add_earlier(
-        &self,
-        mut finished: FinishedMatch,
-        began_at: Option<SystemTime>,
-        unsealed: Option<Unsealed>,
-    ) {
+    pub(super) fn add_earlier(&self, earlier: EarlierMatch) {
+        match &self.stage {
+            None => self.show_earlier(earlier),
+            Some(stage) => stage.hold_earlier(earlier, tokio::time::Instant::now()),
+        }
+    }
+
+    fn show_earlier(&self, earlier: EarlierMatch) {
+        let EarlierMatch { mut finished, began_at, unsealed } = earlier;
         self.has_changed.store(true, Ordering::Relaxed);
         let mut state = self.state();
         state.count += 1;
@@ -691,6 +693,7 @@ pub(super) async fn receive(hub: Arc<Hub>, mut events: LiveReceiver) {
             Some(stage) => {
                 let now = tokio::time::Instant::now();
                 came.into_iter().for_each(|event| stage.hold(event, now));
+                stage.due_earlier(now).into_iter().for_each(|earlier| hub.show_earlier(earlier));
                 stage.due(now)
             }
         };

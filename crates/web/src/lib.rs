@@ -62,6 +62,7 @@ use crate::board::BoardDelays;
 use crate::host::OwnAddresses;
 use crate::hub::Hub;
 use crate::serve::{TrustedProxies, is_among};
+use crate::stage::EarlierMatch;
 use referee_engine::runner::{LiveFeed, LiveReceiver, Unsealed, live_feed};
 use referee_game::Catalog;
 use referee_game::{Meta, Viewer};
@@ -237,11 +238,11 @@ impl WatchServer {
     /// listed in the order in which they are added.
     pub fn add_earlier(
         &self,
-        earlier: FinishedMatch,
+        finished: FinishedMatch,
         began_at: Option<SystemTime>,
         unsealed: Option<Unsealed>,
     ) {
-        self.hub.add_earlier(earlier, began_at, unsealed);
+        self.hub.add_earlier(EarlierMatch { finished, began_at, unsealed });
     }
 
     /// Drops all matches that have ended from the lists, and the results that were counted for them.

@@ -1,16 +1,17 @@
 //! What spectators see later than it happens: after a delay, or once the operator of a projector reveals it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use axum::extract::State;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use referee_engine::runner::LiveEvent;
+use referee_engine::runner::{LiveEvent, Unsealed};
 use referee_game::{hex, json};
+use referee_results::FinishedMatch;
 use referee_stats::schedule::MatchId;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -36,16 +37,27 @@ pub enum StageHold {
     Reveal,
 }
 
+/// A match that was played before this run.
+#[derive(Debug)]
+pub(super) struct EarlierMatch {
+    pub(super) finished: FinishedMatch,
+    pub(super) began_at: Option<SystemTime>,
+    /// Its record, while its deal is incomplete.
+    pub(super) unsealed: Option<Unsealed>,
+}
+
 /// A match that spectators have not seen to its end.
 #[derive(Debug)]
 struct HeldMatch {
     id: String,
     seats: Vec<String>,
-    /// When its first event came.
+    /// When its first event came, or this run began.
     began: Instant,
     /// By how much its events are shown later than they came; `None` until it is revealed.
     shift: Option<Duration>,
     events: VecDeque<(Instant, LiveEvent)>,
+    /// Without events, if it was played before this run.
+    earlier: Option<Box<EarlierMatch>>,
     has_ended: bool,
 }
 
@@ -63,8 +75,8 @@ struct OperatorEntry {
 struct StageState {
     /// In the order in which they began.
     held: Vec<HeldMatch>,
-    /// By number of the match: how many attempts at it have been shown to the end and are not counted in the standings yet.
-    shown: BTreeMap<u32, u32>,
+    /// Those that were shown to their ends.
+    seen: BTreeSet<MatchId>,
 }
 
 /// What waits before spectators see it.
@@ -92,6 +104,28 @@ impl Stage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// By how much what waits now is shown later.
+    fn shift(&self) -> Option<Duration> {
+        match self.hold {
+            StageHold::Delay(delay) => Some(delay),
+            StageHold::Reveal => None,
+        }
+    }
+
+    /// Keeps a match that was played before this run.
+    pub(super) fn hold_earlier(&self, earlier: EarlierMatch, now: Instant) {
+        let FinishedMatch { id, seats, .. } = &earlier.finished;
+        self.state().held.push(HeldMatch {
+            id: id.clone(),
+            seats: seats.clone(),
+            began: now,
+            shift: self.shift(),
+            events: VecDeque::new(),
+            earlier: Some(Box::new(earlier)),
+            has_ended: true,
+        });
+    }
+
     /// Keeps an event that comes at this time.
     pub(super) fn hold(&self, event: LiveEvent, now: Instant) {
         let mut state = self.state();
@@ -103,12 +137,9 @@ impl Stage {
         };
         let at = state.held.iter().position(|held| held.id == id && !held.has_ended);
         let at = at.unwrap_or_else(|| {
-            let shift = match self.hold {
-                StageHold::Delay(delay) => Some(delay),
-                StageHold::Reveal => None,
-            };
-            let events = VecDeque::new();
-            state.held.push(HeldMatch { id, seats, began: now, shift, events, has_ended: false });
+            let (shift, events) = (self.shift(), VecDeque::new());
+            let held = HeldMatch { id, seats, began: now, shift, events, earlier: None, has_ended: false };
+            state.held.push(held);
             state.held.len() - 1
         });
         let held = &mut state.held[at];
@@ -125,6 +156,17 @@ impl Stage {
         held.events.push_back((now, event));
     }
 
+    /// Takes the earlier matches that are to be shown at this time.
+    pub(super) fn due_earlier(&self, now: Instant) -> Vec<EarlierMatch> {
+        let mut state = self.state();
+        let StageState { held, seen } = &mut *state;
+        let is_due = |held: &&mut HeldMatch| held.shift.is_some_and(|shift| held.began + shift <= now);
+        let due = held.iter_mut().filter(is_due).filter_map(|held| held.earlier.take());
+        let due: Vec<EarlierMatch> = due.map(|earlier| *earlier).collect();
+        seen.extend(due.iter().filter_map(|earlier| earlier.finished.id.parse::<MatchId>().ok()));
+        due
+    }
+
     /// Takes the events that are to be shown at this time.
     pub(super) fn due(&self, now: Instant) -> Vec<LiveEvent> {
         let mut state = self.state();
@@ -135,25 +177,27 @@ impl Stage {
             let count = held.events.iter().take_while(|event| is_due(event)).count();
             due.extend(held.events.drain(..count).map(|(came, event)| (came + shift, event)));
         }
-        state.held.retain(|held| !held.has_ended || !held.events.is_empty());
+        state.held.retain(|held| !held.has_ended || !held.events.is_empty() || held.earlier.is_some());
         // Stable: the events of a match stay in order.
         due.sort_by_key(|(at, _)| *at);
         for (_, event) in &due {
             if let LiveEvent::Ended(end) = event
-                && let Ok(MatchId { number, .. }) = end.finished.id.parse()
+                && let Ok(id) = end.finished.id.parse()
             {
-                *state.shown.entry(number).or_default() += 1;
+                state.seen.insert(id);
             }
         }
         due.into_iter().map(|(_, event)| event).collect()
     }
 
-    /// Whether an attempt at the match with this number was shown to its end and has not been counted, which it is now.
-    pub fn count_shown(&self, number: u32) -> bool {
-        let mut state = self.state();
-        let Some(left) = state.shown.get_mut(&number).filter(|left| **left > 0) else { return false };
-        *left -= 1;
-        true
+    /// Whether a match was shown to its end.
+    pub fn has_shown(&self, id: &MatchId) -> bool {
+        self.state().seen.contains(id)
+    }
+
+    /// The number of matches that were shown to their ends.
+    pub fn count_shown(&self) -> usize {
+        self.state().seen.len()
     }
 
     /// Shows the next match, from its beginning.

@@ -172,6 +172,8 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
         game: tournament.prepared.rules.meta().id,
         is_json: options.json,
         #[cfg(feature = "http")]
+        games: &games,
+        #[cfg(feature = "http")]
         watch: watch.as_ref(),
         activity,
         progress: None,
@@ -223,6 +225,8 @@ struct TournamentPrinter<'a> {
     game: &'static str,
     is_json: bool,
     #[cfg(feature = "http")]
+    games: &'a KnownGames,
+    #[cfg(feature = "http")]
     watch: Option<&'a WatchServer>,
     activity: Option<Activity>,
     progress: Option<Progress>,
@@ -254,7 +258,7 @@ impl TournamentPrinter<'_> {
         #[cfg(feature = "http")]
         if let Some(server) = self.watch {
             // The run never waits for standings that spectators want.
-            let shown = show_standings(self.path, config, scheduler.live_schedule(), server);
+            let shown = show_standings(self.path, config, self.games, scheduler.live_schedule(), server);
             if let Err(error) = shown {
                 self.line(format!("error: --watch: {}", Chain(&error)));
             }

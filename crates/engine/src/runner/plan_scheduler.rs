@@ -47,17 +47,6 @@ impl LiveSchedule {
         }
         copy
     }
-
-    /// The same with those attempts only that are known, given the number of each.
-    pub fn look_at(&self, mut is_known: impl FnMut(u32) -> bool) -> MutexGuard<'_, schedule::Schedule> {
-        let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
-        for (number, fate) in news.extract_if(.., |(number, _)| is_known(*number)) {
-            take_in(&mut copy, number, fate);
-        }
-        drop(news);
-        copy
-    }
 }
 
 fn take_in(schedule: &mut schedule::Schedule, number: u32, fate: AttemptEnd) {

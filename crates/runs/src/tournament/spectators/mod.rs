@@ -1,5 +1,6 @@
 //! Tournaments on the pages for spectators.
 
+mod staged;
 mod standings;
 mod stored;
 
@@ -14,6 +15,8 @@ use referee_results::{FinishedMatch, Roster};
 use referee_store::MatchRow;
 use referee_web::WatchServer;
 
+use crate::config::KnownGames;
+use crate::tournament::spectators::staged::StagedSchedule;
 use crate::tournament::spectators::standings::LiveStandings;
 use crate::tournament::{Tournament, TournamentConfig, TournamentError};
 
@@ -45,22 +48,25 @@ impl Tournament {
     }
 }
 
-/// Shows spectators the standings of the tournament in this directory as results come in.
+/// Shows spectators the standings of the tournament in this directory as results come in, or as a stage shows them.
 ///
 /// # Errors
 /// If its database cannot be read.
 pub fn show_standings(
     directory: &Path,
     config: &TournamentConfig,
+    games: &KnownGames,
     schedule: LiveSchedule,
     server: &WatchServer,
 ) -> Result<(), TournamentError> {
     let mut standings = LiveStandings::open(directory, config)?;
-    let stage = server.stage().cloned();
-    server.set_standings(Box::new(move || match &stage {
-        None => standings.view(&schedule.look()),
-        Some(stage) => standings.view(&schedule.look_at(|number| stage.count_shown(number))),
-    }));
+    match server.stage() {
+        None => server.set_standings(Box::new(move || standings.view(&schedule.look()))),
+        Some(stage) => {
+            let mut staged = StagedSchedule::open(directory, games, stage.clone())?;
+            server.set_standings(Box::new(move || staged.view(&mut standings)));
+        }
+    }
     Ok(())
 }
 
