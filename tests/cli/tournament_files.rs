@@ -299,11 +299,10 @@ fn play_some(args: &[&str], matches: usize) {
 fn a_tournament_can_be_moved_with_its_bots() {
     let folder = Folder::new();
     fs::create_dir_all(folder.path("here/bots")).unwrap();
+    // Their pauses make the tournament last until the interrupts.
     let plain = |name: &str| {
-        fs::write(
-            folder.path("here/bots").join(name),
-            include_str!("common/testbot.py").to_owned() + "\nplay()\n",
-        )
+        let play = "\nimport time\nplay(turn=lambda t: (time.sleep(0.002), first(t)))\n";
+        fs::write(folder.path("here/bots").join(name), include_str!("common/testbot.py").to_owned() + play)
     };
     let mut text = format!(
         "game = 'checkers'\nseed = '{SEED}'\nopenings = 'openings.fen'\n[options]\nturn_limit = 30\n[format]\nkind = 'round_robin'\ncycles = 10\n"

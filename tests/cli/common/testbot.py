@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-signal.alarm(100)  # a test that fails leaves no bot behind
+signal.alarm(300)  # a test that fails leaves no bot behind
 
 
 def say(**message):
