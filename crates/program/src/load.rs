@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
+#[cfg(feature = "wasm")]
 use crate::directory::load_module;
 use crate::directory::{GameCopy, GameDirectory, MANIFEST, Origin};
 use crate::processes::RulesProcesses;
 use crate::{Carrier, Manifest, ManifestProgram, ProgramRules};
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use referee_bots::{Command, Launch};
-#[cfg(feature = "wasm")]
 use referee_game::Wrong;
 use referee_game::erased::Rules;
 

@@ -15,7 +15,6 @@ mod build;
 mod builder;
 mod check;
 mod config;
-mod kept;
 mod log;
 mod on_workers;
 mod pack;
@@ -34,7 +33,6 @@ pub use check::{CheckedLadder, LadderVerdict, check, check_all};
 pub use config::{
     BuildsOn, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere, untested_layers,
 };
-pub(crate) use kept::keep;
 pub use log::SubmissionLog;
 pub use on_workers::BuildWorkers;
 pub use pack::{PackError, PackedBot, pack_bot, repack};

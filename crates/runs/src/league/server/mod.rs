@@ -3,6 +3,7 @@
 mod control;
 mod error;
 mod events;
+mod kept;
 mod open;
 mod play;
 mod reload;

@@ -26,7 +26,7 @@ struct KeptArchive {
 }
 
 /// The directory of this size that outlives the matches of the program of a submission on a ladder.
-pub(crate) fn keep(files: Arc<SubmissionFiles>, id: u32, ladder: &str, size: Size) -> Keep {
+pub(super) fn keep(files: Arc<SubmissionFiles>, id: u32, ladder: &str, size: Size) -> Keep {
     let limits = ArchiveLimits { bytes: size.bytes(), entries: MOST_FILES };
     Keep::new(size, Arc::new(KeptArchive { files, id, ladder: ladder.to_owned(), limits }))
 }
