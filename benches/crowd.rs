@@ -228,7 +228,7 @@ fn referee(matches: usize) -> Result<Figures> {
     Ok(Figures { each, all, memory })
 }
 
-/// How long the bots played.
+/// The time for which the bots played.
 fn played(bots: &Output) -> Result<Duration> {
     Ok(Duration::from_micros(String::from_utf8(bots.stdout.clone())?.trim().parse()?))
 }

@@ -272,7 +272,7 @@ fn pipes(referee: impl AsRef<OsStr>, lanes: u32, bot: &str, options: &[&str]) ->
     difference(of(lanes)?, of(lanes * MATCHES)?)
 }
 
-/// What the matches of a long run cost beyond those of a short one.
+/// Cost per match of a long run, less that of a short one.
 fn difference(short: (f64, u64), long: (f64, u64)) -> Result<Figure> {
     let decisions = long.1.checked_sub(short.1).filter(|&more| more > 0).ok_or("no decisions")?;
     Ok(Figure { each: (long.0 - short.0) / decisions as f64, decisions })
@@ -506,8 +506,8 @@ fn compare(
     Ok(())
 }
 
-/// What sandboxes cost: a decision, and the start of a program. The modes alternate, each round in another order, and the
-/// ratios are those to `none` in the same round. Layers that the machine lacks are left out.
+/// Cost of sandboxes: a decision, and the start of a program. The modes alternate, each round in another
+/// order, and the ratios are those to `none` in the same round. Layers that the machine lacks are left out.
 fn sandboxes() -> Result<()> {
     pin(0)?;
     const MODES: [&str; 3] = ["none", "basic", "strict"];
@@ -579,7 +579,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     ),
 ];
 
-/// What a choice of the user costs beside its alternative.
+/// Cost of a choice of the user relative to its alternative.
 fn alternatives() -> Result<()> {
     pin(0)?;
     let instant = format!("as-bot '{VIEW_AND_LEGAL}'");
@@ -623,7 +623,6 @@ fn alternatives() -> Result<()> {
     )
 }
 
-/// A part of the bench.
 type Part = fn() -> Result<()>;
 
 fn bench() -> Result<()> {
@@ -642,7 +641,7 @@ fn bench() -> Result<()> {
     Ok(())
 }
 
-/// What a decision costs beside a bare round trip.
+/// Cost of a decision relative to a bare round trip.
 fn decisions() -> Result<()> {
     pin(0)?;
     let (turn, events, answer) = (TURN.len(), EVENTS.len(), ANSWER.len());

@@ -1,5 +1,5 @@
-//! What the journals of a league cost per decision: matches of bots that can connect again, which are journaled, and of
-//! bots that cannot.
+//! Cost of a league's journals per decision: matches of bots that can connect again, which are journaled, and
+//! of bots that cannot.
 //!
 //! The whole process tree is pinned to one core, the two alternate, and the result is the median ratio. The time of a
 //! decision is that of the median match, divided by its decisions. `cargo bench --bench journal [MATCHES]`

@@ -38,7 +38,6 @@ const REFEREE: &str = env!("CARGO_BIN_EXE_referee");
 const MATCHES: u32 = 100_000;
 const OWNERS: usize = 200;
 const PLAYERS: usize = 500;
-/// Those of a bot.
 const VERSIONS: usize = 2;
 const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The number of rows that are added at once.
@@ -185,7 +184,6 @@ impl LeagueYear {
         })
     }
 
-    /// A number below this one.
     fn draw(&mut self, below: usize) -> usize {
         // Marsaglia's xorshift.
         self.random ^= self.random << 13;

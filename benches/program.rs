@@ -1,5 +1,5 @@
-//! What rules that are a program cost: the time of a decision in a game of this process, and in the same game as a program
-//! in C and in Python, and as a WebAssembly module; then chess of this process and as a module.
+//! Cost of rules that are a program: the time of a decision in a game of this process, and in the same game
+//! as a program in C and in Python, and as a WebAssembly module; then chess of this process and as a module.
 //!
 //! Instant bots, records in a directory of their own, no clock; the process tree is pinned to one core. They alternate. The
 //! time of a decision is that of many matches without that of few, so that starts of processes do not count.

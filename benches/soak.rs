@@ -23,9 +23,8 @@ const MINUTES: u64 = 10;
 const THINKS: Duration = Duration::from_millis(200);
 /// After this number of moves a bot cuts its connection.
 const CUT_EVERY: usize = 150;
-/// How long it waits before it connects again.
+/// The pause before it connects again.
 const AWAY: Duration = Duration::from_millis(500);
-/// How often the memory is looked at.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 fn main() -> Result<()> {
@@ -147,7 +146,7 @@ fn soak(minutes: u64) -> Result<()> {
     Ok(())
 }
 
-/// What the server uses at a moment.
+/// Resources that the server uses at a moment.
 struct Look {
     /// In KiB.
     memory: u64,

@@ -1,5 +1,5 @@
-//! What spectators cost the bots: the time of decisions without a server, with one, and with 200 spectators beside one
-//! that never reads.
+//! Cost of spectators for the bots: the time of decisions without a server, with one, and with 200 spectators
+//! beside one that never reads.
 //!
 //! The time is that from the request to the answer, as it is billed, from the records. The bots think for 2 ms, with a
 //! clock of 10 ms for a move; a decision over 30 ms would be a time-out. They are ready late, so that the spectators are
@@ -311,7 +311,7 @@ fn times(spectators: Option<usize>) -> Result<(Vec<u64>, usize)> {
 fn start_spectators(address: &str, count: usize) -> Result<Program> {
     // The first connection shows that the server accepts.
     TcpStream::connect(address)?;
-    // What the scheduler runs only when nothing else wants to run does not delay the bots.
+    // Processes of the idle scheduling class do not delay the bots.
     let mut command = Command::new("chrt");
     command.args(["--idle", "0"]).arg(std::env::current_exe()?);
     Ok(Program(command.args(["as-spectators", address, &count.to_string()]).spawn()?))

@@ -19,7 +19,6 @@ const ROUNDS: usize = 4;
 const SETS: u32 = 8;
 /// The turns of a set: two matches of this number of turns.
 const TURNS: u32 = 20;
-/// How long a bot thinks.
 const THINKS: Duration = Duration::from_millis(25);
 const QUEUED: u32 = 100_000;
 
@@ -82,7 +81,6 @@ fn hand_out() -> Result<()> {
     Ok(())
 }
 
-/// A NATS server.
 struct Nats {
     url: String,
     server: Child,

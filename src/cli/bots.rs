@@ -1,4 +1,4 @@
-//! What the program prepares before it starts bots.
+//! Preparations before the program starts bots.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(super) fn run_in(bot: &mut Arc<dyn Source>, directory: &Path, option: &str) 
     Ok(())
 }
 
-/// How this program starts bots.
+/// The launcher of this program's bots.
 pub(super) fn launch() -> Result<Launch, Failure> {
     Launch::through_this_program()
         .map_err(|error| Failure::cannot_run(format!("cannot find the path of this program: {error}")))

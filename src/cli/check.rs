@@ -224,7 +224,7 @@ fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &CheckSummary) -
         "{}",
         table(&["step", "", "time", ""], outcomes.iter().map(row).collect(), 2..3).trim_fmt()
     )?;
-    // What a bot writes in steps that it passes is in the other reports.
+    // The output of a bot in steps that it passes is in the other reports.
     for outcome in outcomes.iter().filter(|outcome| outcome.verdict != StepVerdict::Passed) {
         let lines: Vec<&str> = outcome.stderr.lines().collect();
         if outcome.violation.is_none() && lines.is_empty() {

@@ -92,7 +92,7 @@ impl From<io::Error> for Failure {
 
 /// Errors of what was asked for, of which some are errors of the machine.
 pub(super) trait AskedFor: Error {
-    /// Whether what was asked for is wrong; otherwise the machine is.
+    /// Returns whether what was asked for is wrong; otherwise the machine is.
     fn is_usage(&self) -> bool;
 }
 
@@ -102,7 +102,7 @@ impl<E: AskedFor + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
-/// Whether a file that cannot be read is the wrong one.
+/// Returns whether a file that cannot be read is the wrong one.
 fn is_wrong_file(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge)
 }

@@ -80,7 +80,6 @@ fn packed(directory: &Path, range: PackRange) -> Result<Vec<PathBuf>, Failure> {
     Ok(names.iter().map(|name| directory.join(name)).collect())
 }
 
-/// How a page begins.
 const PAGE: &str = "<!DOCTYPE html>";
 
 /// Reads a file, decompresses it if it is compressed with gzip, and takes the record out of a page of a tournament's site. A
@@ -129,7 +128,7 @@ pub(super) struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// Whether the output is a file.
+    /// Returns whether the output is a file.
     pub(super) fn is_file(&self) -> bool {
         self.output.is_some()
     }

@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(45);
 /// The time between two attempts to connect.
 const RETRY: Duration = Duration::from_secs(1);
-/// How long to try to connect again.
+/// The time for which to try to connect again.
 const RETRIES: Duration = Duration::from_secs(60);
 /// The maximum size of a line, in bytes.
 const MOST_LINE: u64 = 16 * 1024 * 1024;
@@ -54,7 +54,7 @@ struct StreamEvent {
     data: String,
 }
 
-/// Why a stream ended before the match did.
+/// Reasons why a stream ended before the match did.
 enum StreamEnd {
     /// It may be continued.
     Lost(String),

@@ -80,7 +80,7 @@ pub(super) struct Args {
     sandbox: SandboxOptions,
 }
 
-/// How the names of archives end.
+/// Extensions of archives.
 const ARCHIVES: [&str; 4] = [".tar", ".tar.gz", ".tgz", ".zip"];
 
 /// The bots in a directory, by name; or the only one.
@@ -179,7 +179,7 @@ struct Grader {
 impl Grader {
     /// Grades a bot; `None` if that is interrupted.
     fn grade(&self, name: &str, path: &Path, label: &str) -> Result<Option<GradeLine>, Failure> {
-        // What is wrong with one bot does not keep the others from their grades.
+        // A defect of one bot does not keep the others from their grades.
         let submission = match Submission::open(path) {
             Err(failure) if failure.exit == Exit::Usage => {
                 return Ok(Some(GradeLine::refused(name, failure.to_string())));
@@ -190,7 +190,7 @@ impl Grader {
         let tournament = match find_grading(&self.place, &key, &self.games, self.is_durable)? {
             GradingPlace::Begun(tournament) => *tournament,
             GradingPlace::New(directory) => {
-                // What an interrupted build has left.
+                // Remains of an interrupted build.
                 if directory.exists() {
                     fs::remove_dir_all(&directory).map_err(Failure::cannot_run)?;
                 }

@@ -21,7 +21,7 @@ use crate::results::Evidence;
 use crate::runner::Watch;
 use crate::runs::play::{PlayEvent, PlayResult};
 
-/// How long to wait until the person's side has displayed its last messages, before the result is printed.
+/// The time to wait until the person's side has displayed its last messages, before the result is printed.
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Play a match yourself at the terminal or in a browser, against bots

@@ -88,7 +88,6 @@ pub(super) use machine::{
 };
 pub(super) use ruling::RulingLine;
 
-/// A match that was played.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "match")]
 pub(super) struct MatchLine<'a> {
@@ -96,7 +95,7 @@ pub(super) struct MatchLine<'a> {
     game: &'a str,
     /// The names of the bots by seat.
     seats: &'a [String],
-    /// Their command lines by seat.
+    /// The command lines by seat.
     bots: &'a [String],
     /// By seat; `None` if aborted.
     ranks: Option<&'a [u8]>,
@@ -108,13 +107,12 @@ pub(super) struct MatchLine<'a> {
     ended_by: EndedBy,
     /// The rule, the fault code, or the value of `ended_by`.
     reason: &'a str,
-    /// Why it was aborted; omitted if it was not.
+    /// The reason why it was aborted; omitted if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<Cause>,
     /// Whether it has no result and is not replayed; omitted if false.
     #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
     is_void: bool,
-    /// The fault that ended it.
     fault: Option<Fault>,
     /// By seat: code -> count.
     faults: &'a [Faults],
@@ -124,7 +122,7 @@ pub(super) struct MatchLine<'a> {
     /// Faults that other matches list too; omitted if empty.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     lost: &'a [SharedFault],
-    /// What led to the faults; omitted if empty.
+    /// Lines that led to the faults; omitted if empty.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     evidence: &'a [Evidence],
     /// The number of moves.
@@ -132,12 +130,11 @@ pub(super) struct MatchLine<'a> {
     duration_us: u64,
     lag_ms: u64,
     paused_ms: u64,
-    /// How often the rules had to be asked again; omitted if never.
+    /// The number of times that the rules had to be asked again; omitted if 0.
     #[serde(skip_serializing_if = "is_zero")]
     rules_restarts: u32,
     /// By seat.
     cpu_ms: &'a [Option<u64>],
-    /// The path of the record.
     record: Option<&'a Path>,
     /// The worker that played it; omitted if this process did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,14 +178,12 @@ impl<'a> MatchLine<'a> {
     }
 }
 
-/// Bots can connect.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "listening")]
 pub(super) struct Listening {
     pub(super) address: SocketAddr,
 }
 
-/// Workers can connect.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "workers_listening")]
 pub(super) struct WorkersListening<'a> {
@@ -207,31 +202,52 @@ pub(super) struct WorkersQueue<'a> {
     pub(super) trust: &'a Path,
 }
 
-/// What happens to a worker.
+/// An event of a worker.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum WorkerLine<'a> {
     /// It can reach the coordinator.
     Connected,
     /// It cannot; it tries again.
-    Disconnected { reason: &'a str },
+    Disconnected {
+        reason: &'a str,
+    },
     /// It plays a set.
-    Took { set: String, game: &'a str, matches: Vec<&'a str>, bots: Vec<&'a str> },
+    Took {
+        set: String,
+        game: &'a str,
+        matches: Vec<&'a str>,
+        bots: Vec<&'a str>,
+    },
     /// It cannot play a set.
-    Unable { set: String, reason: &'a str },
+    Unable {
+        set: String,
+        reason: &'a str,
+    },
     /// It builds and checks a program that was handed in to a league.
-    Tries { archive: String },
-    /// What became of it.
-    Tried { verdict: &'a TrialVerdict },
-    /// It has played a set.
-    Played { set: String },
-    /// What became of the result.
-    Verdict { set: String, verdict: &'a OutcomeVerdict },
+    Tries {
+        archive: String,
+    },
+    Tried {
+        verdict: &'a TrialVerdict,
+    },
+    Played {
+        set: String,
+    },
+    /// The coordinator's verdict on the result.
+    Verdict {
+        set: String,
+        verdict: &'a OutcomeVerdict,
+    },
     /// Whether it gets sets.
-    State { run: &'a str, state: MachineState },
+    State {
+        run: &'a str,
+        state: MachineState,
+    },
     /// A coordinator speaks another version of the messages.
-    Incompatible { reason: &'a str },
-    /// The run is over.
+    Incompatible {
+        reason: &'a str,
+    },
     Over,
 }
 
@@ -258,7 +274,6 @@ impl<'a> WorkerLine<'a> {
     }
 }
 
-/// Browsers can watch.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "watch")]
 pub(super) struct Watching<'a> {
@@ -293,7 +308,6 @@ pub(super) struct ListedGame {
     pub(super) options: Vec<ListedOption>,
 }
 
-/// An option of a game.
 #[derive(Serialize)]
 pub(super) struct ListedOption {
     pub(super) name: &'static str,
@@ -324,7 +338,6 @@ pub(super) enum PerftLine<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "published")]
 pub(super) struct PublishedRecord<'a> {
-    /// The whole record.
     pub(super) file: &'a Path,
     /// The public form.
     pub(super) public: &'a Path,
@@ -336,7 +349,6 @@ pub(super) struct PublishedRecord<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum LuckLine<'a> {
-    /// A match.
     Match {
         id: &'a str,
         file: &'a Path,
@@ -346,14 +358,14 @@ pub(super) enum LuckLine<'a> {
         /// `None` if it was aborted.
         sides: Option<Vec<SideLuck<'a>>>,
     },
-    /// What `--luck auto` has found in the first sets.
+    /// The findings of `--luck auto` in the first sets.
     Trial {
         sets: usize,
         playouts: u32,
         /// The bot whose values took the place of playouts.
         #[serde(skip_serializing_if = "Option::is_none")]
         value_bot: Option<String>,
-        /// By how much the variance fell; `None` if it is unknown.
+        /// The amount by which the variance fell; `None` if it is unknown.
         factor: Option<Estimate>,
         /// Whether the other sets follow.
         pays: bool,
@@ -364,7 +376,6 @@ pub(super) enum LuckLine<'a> {
         bots: &'a [String; 2],
         /// With three or more sides, the number of comparisons.
         matches: usize,
-        /// The number of deals.
         units: usize,
         /// The mean score of the first bot; `None` from a single deal, as all below.
         score: Option<Estimate>,
@@ -383,7 +394,7 @@ pub(super) struct SideLuck<'a> {
     pub(super) bots: Vec<&'a str>,
     /// From 0 to 1.
     pub(super) score: f64,
-    /// What the draws were worth, in the unit of scores.
+    /// The value of the draws, in the unit of scores.
     pub(super) luck: f64,
     /// The score less the luck, which may be outside 0 to 1.
     pub(super) adjusted: f64,
@@ -418,7 +429,6 @@ pub(super) enum VerifyLine<'a> {
         #[serde(flatten)]
         count: CollectionCount,
     },
-    /// Private lines of a seat.
     Private {
         file: &'a Path,
         ok: bool,
@@ -475,14 +485,14 @@ pub(super) struct SprtReport {
     pub(super) counts: Vec<u64>,
     /// The assumption of the estimates about the number of sets.
     pub(super) estimates: Basis,
-    /// Why they are less exact than others.
+    /// The reason why they are less exact than others.
     pub(super) estimates_caution: Option<String>,
     pub(super) score: Range,
     /// In logistic Elo; infinite values are `null`.
     pub(super) elo: Range,
     /// In normalized Elo.
     pub(super) nelo: Option<Range>,
-    /// Why there is no normalized Elo.
+    /// The reason why there is no normalized Elo.
     pub(super) nelo_unknown: Option<String>,
     /// The probability of being stronger.
     pub(super) superiority: f64,
@@ -516,12 +526,12 @@ pub(super) struct TournamentCheck<'a> {
     pub(super) game: &'a str,
     /// The number of matches; in a knockout the maximum.
     pub(super) matches: u64,
-    /// How evenly rotating partners are mixed.
+    /// The balance of rotating partners.
     pub(super) balance: Option<Balance>,
     pub(super) entrants: Vec<EntrantCheck<'a>>,
 }
 
-/// Whether an entrant starts.
+/// The start of an entrant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum StartStatus {
@@ -529,7 +539,6 @@ pub(super) enum StartStatus {
     Fails,
     /// It connects when the tournament runs.
     Awaited,
-    /// `--no-start` was given.
     NotStarted,
 }
 
@@ -539,7 +548,7 @@ pub(super) struct EntrantCheck<'a> {
     pub(super) name: &'a str,
     pub(super) source: String,
     pub(super) verdict: StartStatus,
-    /// Its name and version, why it fails, or the name with which it connects.
+    /// The name and version, why it fails, or the name with which it connects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) what: Option<String>,
     /// The end of its standard error, if it fails.
@@ -574,7 +583,6 @@ pub(super) struct TournamentStatus {
     pub(super) workers: Option<WorkersStatus>,
 }
 
-/// The workers of a run.
 #[derive(Serialize)]
 pub(super) struct WorkersStatus {
     /// By name.
@@ -587,17 +595,14 @@ pub(super) struct WorkersStatus {
     pub(super) out: Vec<AssignedSet>,
 }
 
-/// A worker.
 #[derive(Serialize)]
 pub(super) struct WorkerStatus {
     pub(super) name: String,
     /// `active`, `drained` or `aside`.
     pub(super) state: String,
-    /// Why it was put aside.
     pub(super) reason: Option<String>,
     pub(super) is_connected: bool,
     pub(super) machine: Machine,
-    /// Results that count.
     pub(super) sets: u32,
     /// Per hour since it first connected.
     pub(super) sets_per_hour: f64,
@@ -613,22 +618,20 @@ pub(super) struct WorkerStatus {
     pub(super) refused: u32,
 }
 
-/// A set that a worker has.
 #[derive(Serialize)]
 pub(super) struct AssignedSet {
     pub(super) set: String,
     pub(super) worker: String,
-    /// How often workers received it.
+    /// The number of times that workers received it.
     pub(super) deliveries: u32,
     /// Seconds since it was received or last made progress.
     pub(super) idle_s: u64,
 }
 
-/// The state of an entrant.
 #[derive(Serialize)]
 pub(super) struct EntrantStatus {
     pub(super) name: String,
-    /// What people see instead of it.
+    /// The display name.
     pub(super) display_name: Option<String>,
     pub(super) source: String,
     /// The number of its matches that were cut off or aborted.
@@ -650,7 +653,6 @@ pub(super) struct StandingsLine<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "out")]
 pub(super) struct OutOfRace {
-    /// Its name.
     pub(super) name: String,
     /// Whether it is not the best, or not better than the one that is ahead by more than may be.
     pub(super) state: RaceState,
@@ -672,7 +674,7 @@ pub(super) struct GradeLine {
     pub(super) submission: String,
     /// The name of the bot in the matches.
     pub(super) bot: Option<String>,
-    /// Why it was not graded: the log of its build, or what is wrong with its files.
+    /// The reason why it was not graded: the log of its build, or what is wrong with its files.
     pub(super) refused: Option<String>,
     pub(super) grade: Option<String>,
     /// With the ends of the 95% interval.

@@ -1,4 +1,4 @@
-//! How bots connect, on the command line and in tournament files.
+//! The listener for bots, on the command line and in tournament files.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -82,7 +82,8 @@ impl ListenOptions {
         Ok(listen)
     }
 
-    /// These options as a tournament file has them, for these bots; `None` if none of them connects.
+    /// Converts the options into the form of a tournament file, for these bots; `None` if none of them
+    /// connects.
     pub(super) fn config<'a>(
         &self,
         bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// The maximum number of bytes that wait to be written. Later entries are dropped and counted.
 const MOST: usize = 1024 * 1024;
-/// How long to wait for a slow reader at exit.
+/// The time to wait for a slow reader at exit.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The log. Dropping it waits until everything has been written, unless the reader is blocked.

@@ -73,14 +73,14 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Where the values of positions come from.
+/// The source of positions' values.
 #[derive(Clone, Copy)]
 struct ValuesFrom<'a> {
     playouts: u32,
     bot: Option<&'a Command>,
 }
 
-/// By how much the variance fell.
+/// The amount by which the variance fell.
 fn divisor(Estimate { value, low, high }: Estimate) -> String {
     format!("{value:.2} ({low:.2} to {high:.2} at 95%)")
 }
@@ -140,7 +140,7 @@ fn print(out: &mut dyn Write, line: &LuckLine<'_>, is_json: bool) -> io::Result<
     if is_json { writeln!(out, "{}", json::text(line)) } else { writeln!(out, "{line}") }
 }
 
-/// How many playouts take the luck out of the results of a run.
+/// The number of playouts that take the luck out of the results of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Playouts {
     /// The default, if they pay in the first sets.
@@ -172,7 +172,7 @@ pub(super) struct LuckOptions {
 }
 
 impl LuckOptions {
-    /// Whether the luck is wanted.
+    /// Returns whether the luck is wanted.
     pub(super) fn is_given(&self) -> bool {
         self.luck.is_some()
     }
@@ -351,7 +351,7 @@ impl Pairs {
         Ok(exit)
     }
 
-    /// By how much the variance fell in the sets of all bots together.
+    /// The amount by which the variance fell in the sets of all bots together.
     fn factor(&self) -> Option<Estimate> {
         let units: Vec<[f64; 2]> = self.0.values().flat_map(PairOfBots::means).collect();
         AdjustedScores::new(&units)?.factor

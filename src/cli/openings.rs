@@ -19,7 +19,6 @@ use crate::referee::opening;
 use crate::runner::Openings;
 use crate::runs::config::{OpeningBook, OpeningOrder, OpeningSource, OpeningsError};
 
-/// The openings of matches.
 #[derive(Debug, ClapArgs)]
 pub(super) struct OpeningOptions {
     /// Start each match with this number of random moves, derived from its seed, in games that have openings
@@ -47,7 +46,7 @@ enum OrderOption {
 }
 
 impl OpeningOptions {
-    /// Where the openings come from. `plies` is the default number of random moves.
+    /// `plies` is the default number of random moves.
     pub(super) fn source(self, plies: u32) -> OpeningSource {
         match self.openings {
             Some(path) => OpeningSource::File(OpeningBook {

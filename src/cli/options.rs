@@ -134,7 +134,7 @@ pub(super) struct LaneOptions {
     pub(super) pin: bool,
 }
 
-/// What bots are told.
+/// Hides facts from bots.
 #[derive(Debug, Args)]
 pub(super) struct HideOptions {
     /// Send requests without the list of legal moves: to all bots, or with =N to the N-th, in the order of the command line; may
@@ -174,12 +174,12 @@ impl MatchOptions {
         })
     }
 
-    /// Whether the seed is given.
+    /// Returns whether the seed is given.
     pub(super) fn has_seed(&self) -> bool {
         self.seed.is_some() || self.seed_file.is_some()
     }
 
-    /// Whether records are written.
+    /// Returns whether records are written.
     pub(super) fn has_records(&self) -> bool {
         self.record.is_some()
     }

@@ -12,7 +12,7 @@ use crate::cli::signals::is_interrupted;
 
 /// The number of bytes that a ready pipe accepts at once.
 const PORTION: usize = 4096;
-/// How often a wait for the reader checks whether the process was interrupted.
+/// The interval at which a wait for the reader checks whether the process was interrupted.
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// After this number of checks, an interrupted process stops waiting for the reader.
 const LOOKS: u32 = 10;
@@ -27,12 +27,12 @@ pub(super) fn stdout() -> Stdout {
     LineWriter::new(UnbufferedStdout)
 }
 
-/// Whether standard output is a terminal.
+/// Returns whether standard output is a terminal.
 pub(super) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether standard output is a terminal that shows colours: <https://no-color.org>.
+/// Returns whether standard output is a terminal that shows colours: <https://no-color.org>.
 pub(super) fn has_colours() -> bool {
     is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

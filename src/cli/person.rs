@@ -25,7 +25,6 @@ Nothing is sent before you confirm it, with Enter on an empty line or y.";
 /// The maximum width of a line of moves, in characters.
 const WIDTH: usize = 78;
 
-/// A person at a terminal.
 pub(super) struct Person {
     referee: UnixStream,
     rules: &'static dyn Rules,

@@ -11,7 +11,6 @@ use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 use crate::game::printable::{printable, printable_lines};
 
-/// How often the bar is drawn.
 const REDRAW: Duration = Duration::from_millis(200);
 /// The minimum interval between queries of the progress. Queries also take at most a tenth of the time.
 const QUERY_INTERVAL: Duration = Duration::from_millis(500);
@@ -19,7 +18,7 @@ const QUERY_INTERVAL: Duration = Duration::from_millis(500);
 const LINE_APART: Duration = Duration::from_secs(5);
 /// Without a terminal, the maximum time between two lines.
 const STILL_ALIVE: Duration = Duration::from_secs(60);
-/// How long to wait at the end for a terminal that blocks.
+/// The time to wait at the end for a terminal that blocks.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A bar with this template, drawn when it is updated.
@@ -77,7 +76,6 @@ pub(super) struct RunProgress {
     pub(super) length: u64,
     /// Whether the number is final.
     pub(super) is_certain: bool,
-    /// The text after that.
     pub(super) message: String,
 }
 
@@ -125,7 +123,6 @@ impl Progress {
         Progress::start(|| Display { bar: ProgressBar::hidden(), lines: None }, None)
     }
 
-    /// A run with these texts.
     pub(super) fn new(length: u64, words: Words) -> Progress {
         Progress::start(move || Display::of(length, words), None)
     }
@@ -144,7 +141,6 @@ impl Progress {
         Progress(shared)
     }
 
-    /// Advances the position.
     pub(super) fn inc(&self, by: u64) {
         self.0.position.fetch_add(by, Ordering::Relaxed);
     }
@@ -248,7 +244,6 @@ impl ProgressLines {
         ProgressLines { words, began: now, last: (now, 0) }
     }
 
-    /// Whether a line is due at this position.
     fn is_due(&self, position: u64, now: Instant) -> bool {
         let (at, shown) = self.last;
         let since = now - at;

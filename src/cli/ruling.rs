@@ -1,4 +1,4 @@
-//! What rulings on tournaments and leagues have in common.
+//! Code that rulings on tournaments and leagues share.
 
 use clap::Args as ClapArgs;
 
@@ -7,7 +7,7 @@ use crate::cli::user::user;
 use crate::report::table;
 use crate::store::{RequestedDecision, RequestedRuling, RulingRow};
 
-/// Why a ruling is made or undone.
+/// The reason why a ruling is made or undone.
 #[derive(Debug, ClapArgs)]
 pub(super) struct Why {
     /// The reason, which reports and pages show

@@ -71,7 +71,7 @@ impl SandboxOptions {
         })
     }
 
-    /// These options as a file would have them; `None` without `--sandbox`.
+    /// Converts the options into the form of a file; `None` without `--sandbox`.
     fn config(&self) -> Option<SandboxConfig> {
         Some(SandboxConfig {
             mode: self.sandbox?,

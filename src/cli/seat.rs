@@ -25,7 +25,6 @@ use crate::runs::play::Play;
 use crate::runs::workshop::{Bench, OpponentConfig, WorkshopConfig};
 use crate::sources::{BotSpec, Source};
 
-/// The match, and the seat.
 #[derive(Debug, ClapArgs)]
 #[command(mut_arg("clock", |clock| clock.default_value("none")))]
 pub(super) struct SeatOptions {
@@ -52,7 +51,7 @@ pub(super) struct SeatMatch {
     pub(super) rules: &'static dyn Rules,
     pub(super) seating: Seating,
     pub(super) seat: Seat,
-    /// Where the player of the seat connects.
+    /// The socket on which the player of the seat connects.
     pub(super) socket: RelaySocket,
     pub(super) play: Play,
 }

@@ -74,8 +74,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     Ok(if stop.is_aborted() { Exit::Interrupted } else { Exit::Done })
 }
 
-/// What each signal does: SIGHUP reads the file of the league again, unless it says that the terminal was closed; others
-/// stop the league.
+/// The effect of each signal: SIGHUP reads the file of the league again, unless it says that the terminal was
+/// closed; others stop the league.
 fn on_signal(reload: LeagueReload, stop: LeagueStop, service: Arc<Service>) -> impl FnMut(SignalKind) + Send {
     let has_terminal = std::io::stderr().is_terminal();
     let mut is_draining = false;

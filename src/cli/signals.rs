@@ -12,7 +12,7 @@ use crate::runner::signalled;
 
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the process was interrupted since [`interrupted`] was called.
+/// Returns whether the process was interrupted since [`interrupted`] was called.
 pub(super) fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }

@@ -1,4 +1,4 @@
-//! What `referee` prints without arguments.
+//! The output of `referee` without arguments.
 
 /// The first steps of a newcomer.
 pub(super) const FIRST_STEPS: &str = "referee plays matches between programs that play board games.

@@ -30,7 +30,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const UPLOAD: Duration = Duration::from_secs(15 * 60);
 /// The time between two looks at the state.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// For how long a server that does not answer is asked again.
+/// The time for which a server that does not answer is asked again.
 const RETRIES: Duration = Duration::from_secs(120);
 /// The maximum size of a response, in bytes.
 const MOST_RESPONSE: u64 = 16 * 1024 * 1024;
@@ -91,7 +91,7 @@ struct OwnerApi {
     token: String,
 }
 
-/// Why a request has no result.
+/// Reasons why a request has no result.
 enum RequestFailure {
     /// The server may answer later.
     Unreachable(String),

@@ -22,7 +22,7 @@ use crate::runs::submissions::{
 };
 use crate::workers::archive::{self, ArchiveId};
 
-/// How many paths that are left out are named.
+/// The number of omitted paths that are named.
 const MOST_NAMED: usize = 10;
 
 /// Says on standard error which files of a bot's directory its archive does not have, if there are any.

@@ -1,4 +1,4 @@
-//! Who uses the command.
+//! The user who runs the command.
 
 use std::{env, fs};
 

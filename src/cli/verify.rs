@@ -155,7 +155,6 @@ struct VerifyPrinter<'a, W> {
     json: bool,
     strict: bool,
     records: usize,
-    /// Records and games.
     differing: usize,
     /// Whether the rules of a game that is a program failed during a replay.
     have_rules_failed: bool,

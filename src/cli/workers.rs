@@ -16,7 +16,7 @@ use crate::runs::workers::{NatsUrl, QueueName, SetSource, WorkersConfig, Workers
 use crate::store::{Leases, WorkerRow};
 use crate::workers::machine::MachineState;
 
-/// Which workers play the sets.
+/// Workers that play the sets.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Workers on other machines")]
 #[command(group = ArgGroup::new("carrier").args(["workers_listen", "workers"]))]
@@ -71,7 +71,7 @@ struct CoordinatorOptions {
 }
 
 impl WorkersOptions {
-    /// These options, or if no workers are given, those of the section `[workers]` of a file.
+    /// Prefers these options to the section `[workers]` of a file, if workers are given.
     pub(super) fn or(
         &self,
         section: Option<&WorkersConfig>,
@@ -85,12 +85,11 @@ impl WorkersOptions {
         }
     }
 
-    /// Whether workers play.
     pub(super) fn is_given(&self) -> bool {
         self.workers_listen.is_some() || self.workers.is_some()
     }
 
-    /// These options as a file would have them.
+    /// Converts the options into the form of a file.
     pub(super) fn config(&self) -> WorkersConfig {
         let CoordinatorOptions { credentials, ca, cert, key, queue, sign } = self.nats.clone();
         WorkersConfig {

@@ -38,7 +38,8 @@ fn findings(ended: &Ended) -> Vec<String> {
     found.map(|(step, verdict)| format!("{step} {verdict}")).collect()
 }
 
-/// Whether a finding counts: a busy machine may be slow, except in long runs, which have it for themselves.
+/// Returns whether a finding counts: a busy machine may be slow, except in long runs, which have it for
+/// themselves.
 fn counts(finding: &str) -> bool {
     finding != "time warned" || long_or(true, false)
 }
@@ -290,7 +291,7 @@ fn a_banner_before_hello_fails_its_step_and_hides_no_other_defect() {
     let wrong = "it prints `Welcome to Flawed 1.0` before its `hello`: print it to standard error";
     assert_eq!(hello["violation"]["wrong"], wrong, "{hello}");
     assert!(steps.iter().any(|step| step["step"] == "SIGTERM" && step["verdict"] == "passed"));
-    // Nothing but text.
+    // Text alone.
     let text = flawed(folder.path(), "text", &format!("{banner}HELLO = None"));
     let ended = referee(["check", "checkers", &text, "--json", "--hello-limit", "2s"]).with_code(1);
     assert_eq!(findings(&ended), ["start-up failed"]);

@@ -1,4 +1,4 @@
-//! What bots report in `info`, summed for each bot, and the limits of what a run may cost.
+//! Totals of `info` for each bot, and the limits of a run's cost.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn dear(folder: &Folder, name: &str) -> String {
     folder.bot(name, &format!("import time\nplay(turn={turn})"))
 }
 
-/// What it reports in so many moves.
+/// The totals after this number of moves.
 fn totals(moves: u32) -> Value {
     json!({
         "requests": 2 * moves, "tokens_in": 900 * moves, "cost_usd": 0.25 * f64::from(moves), "resolved_case": moves,
@@ -52,7 +52,7 @@ fn what_bots_report_is_summed_in_matches_and_summaries() {
     for part in ["8 case", "8 exact", "tokens in", "7200", "$2.00"] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // Where nothing is reported, nothing is shown.
+    // Without reports, nothing is shown.
     let plain = folder.plain_bot("plain");
     let plain = referee([&["play", "checkers", &plain, &plain, "-n", "2"][..], &SHORT].concat()).done();
     assert!(!plain.stdout.contains("tokens"), "{plain:?}");

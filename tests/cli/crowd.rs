@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::sync::Semaphore;
 
-/// Whether tests run at full length.
+/// Returns whether tests run at full length.
 fn is_long() -> bool {
     std::env::var_os("LONG_TESTS").is_some()
 }
@@ -64,7 +64,6 @@ impl Client {
         Client::start(&json!({"do": "flood", "address": address, "first": first, "rate": rate, "says": says}))
     }
 
-    /// Its next result.
     fn tells(&mut self) -> Value {
         loop {
             let mut line = String::new();

@@ -35,7 +35,6 @@ fn block(kind: &str) -> String {
     block.to_owned()
 }
 
-/// The output of a program.
 fn python(program: &str) -> String {
     let output = Command::new("python3").args(["-c", program]).stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}\n{program}", String::from_utf8_lossy(&output.stderr));

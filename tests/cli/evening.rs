@@ -69,7 +69,7 @@ fn spy(
         );
         let seen = stage::spied(finals, &MATCHES);
         let run = finals.get("/api/v1/run").json();
-        // What waits now has waited before.
+        // A match that waits now has waited before.
         let waiting = is_waiting();
         let shown = MATCHES.len() - waiting.len();
         let listed = count(&run, "ended") + count(&run, "running");

@@ -1,4 +1,5 @@
-//! What `play`, `tournament run` and `regress` show of a fault: the move, the line, the end of standard error.
+//! The evidence for a fault in the output of `play`, `tournament run` and `regress`: the move, the line, the
+//! end of standard error.
 
 use crate::common::{Folder, SEED, referee};
 use serde_json::{Value, json};

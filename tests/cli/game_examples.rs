@@ -15,11 +15,10 @@ struct Example {
     name: &'static str,
     /// The command line of its bot, in its directory.
     bot: &'static str,
-    /// Options of its matches.
     options: &'static [&'static str],
     reason: &'static str,
     seats: usize,
-    /// What the text and the picture of a match contain.
+    /// Text in the listing and the picture of a match.
     shown: [&'static str; 2],
 }
 

@@ -203,7 +203,8 @@ fn random_games_agree_with_an_independent_implementation() {
     assert!(reasons.contains(&"four") && reasons.len() == 300);
 }
 
-/// What a program does in place of an answer to `play` with four discs on the board, and what the referee says.
+/// Failures of a program in place of an answer to `play` with four discs on the board, and the referee's
+/// message.
 const FAILURES: [(&str, &str); 8] = [
     ("sys.exit(3)", "it ended without an answer (status 3)"),
     ("raise Exception('lost my way')", "Exception: lost my way"),
@@ -438,7 +439,7 @@ fn processes_of(marker: &str) -> Vec<u32> {
     found.collect()
 }
 
-/// Whether a process has written some answers.
+/// Returns whether a process has written some answers.
 fn has_answered(process: u32) -> bool {
     let io = std::fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
     let written = io.lines().find_map(|line| line.strip_prefix("wchar: ")?.parse::<u64>().ok());

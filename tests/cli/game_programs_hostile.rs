@@ -32,7 +32,7 @@ fn played(folder: &Folder, game: &str) -> (Ended, Value) {
     (ended, report)
 }
 
-/// Why the rules of the match of a folder failed.
+/// The reason why the rules of the match of a folder failed.
 fn failure(folder: &Folder) -> String {
     let record = folder.record("records/m1.jsonl");
     let abort = record.iter().find(|line| line["type"] == "abort").expect("an abort");
@@ -142,7 +142,7 @@ fn rules_that_end_with_impossible_results_or_ask_impossible_seats_fail() {
     }
 }
 
-/// What a program prints in place of an answer: this view, or these events.
+/// Output of a program in place of an answer: this view, or these events.
 fn prints(view: &str, events: &str) -> String {
     format!(
         "print('{{\"state\":0,\"turn\":{{\"decide\":[{{\"seat\":0,\"legal\":[\"a\"],\"view\":' + {view} + '}}]}},\"events\":[' + {events} + ']}}', flush=True)\ncontinue"

@@ -40,7 +40,7 @@ const CONNECTING: [&str; 14] = [
 const MARK: &str = "REFEREE_TEST_ROW";
 const MEMORY: u64 = 64 * 1024 * 1024;
 
-/// How a bot connects to the referee.
+/// A bot's way to connect to the referee.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Pipes,
@@ -258,7 +258,7 @@ fn connect(bot: &str, stdout: &mut impl BufRead, mark: &str) -> Child {
         .unwrap()
 }
 
-/// How the match continued after the first fault.
+/// The course of the match after the first fault.
 fn goes_on(record: &str, played: &Value) -> String {
     let lines: Vec<Value> = record.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let Some(first) = lines.iter().position(|line| line["type"] == "fault") else {
@@ -276,7 +276,7 @@ fn goes_on(record: &str, played: &Value) -> String {
     .to_owned()
 }
 
-/// What the honest bot lost, if anything.
+/// Complaints about the honest bot, if any.
 fn complaints_of_the_other(record: &str, played: &Value) -> Vec<String> {
     let mut complaints = Vec::new();
     // A match that continues ends at its turn limit.

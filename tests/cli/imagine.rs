@@ -11,7 +11,6 @@ fn imaginer() -> Referee {
     Referee::start(["imagine"])
 }
 
-/// The answer to a request.
 fn ask(imaginer: &mut Referee, request: &Value) -> Value {
     imaginer.send(request);
     imaginer.receive()

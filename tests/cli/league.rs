@@ -52,7 +52,8 @@ fn programs_far_above_their_anchor_are_rated_where_they_are() {
     let names = ["anchor", "one", "two", "three", "four", "five"];
     let programs = names.map(|name| (name, if name == "anchor" { "anchor = 0" } else { "" }));
     let league = League::new("jobs = 4", &programs);
-    // Who moves first wins, or resigns: in 98.25% of the matches, as 700 Elo say, it is the anchor that loses.
+    // The player that moves first wins, or resigns: in 98.25% of the matches, as 700 Elo say, it is the
+    // anchor that loses.
     let script = "import hashlib
 starts = {}
 def begin(start):
@@ -583,7 +584,7 @@ fn a_new_league_can_be_served_at_once() {
     referee(["init", "league", &mine]).with_code(2).says(&["is not empty"]);
 }
 
-/// How often the server is killed.
+/// The number of times that the server is killed.
 fn kills() -> usize {
     if std::env::var_os("LONG_TESTS").is_some() { 200 } else { 20 }
 }
@@ -640,7 +641,8 @@ const HOSTILE: [(&str, &str); 6] = [
 
 #[test]
 fn hostile_programs_harm_nobody_when_the_server_is_killed_again_and_again() {
-    // Those that never answer take all of their time: several in a row would seem to be a server that hangs.
+    // Players that never answer take all of their time: several in a row would seem to be a server that
+    // hangs.
     let league = League::new("jobs = 3\nclock = \"delay=2s,bank=3s\"", &[("one", "anchor = 0"), ("two", "")]);
     for (script, _) in HOSTILE {
         // They misbehave in their first turn: matches are short.

@@ -21,10 +21,9 @@ const LADDERS: [&str; 3] = ["red", "green", "blue"];
 /// The least number of matches of each bot before the crash, and before the end of the season.
 const BEFORE: u64 = 2;
 const AT_LEAST: u64 = 4;
-/// By how much the numbers of matches on a ladder differ at most: bots that are more than two ahead wait, and sets are completed.
+/// The greatest difference of the numbers of matches on a ladder: bots that are more than two ahead wait, and sets are completed.
 const APART: u64 = 5;
 
-/// A bot of the class.
 struct Student {
     name: String,
     token: String,

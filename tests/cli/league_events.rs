@@ -29,7 +29,7 @@ pub(crate) fn post(owners: &Site, path: &str, token: &str, body: &Value) -> Answ
     owners.ask_with_body("POST", &format!("/api/v1/{path}"), &head, &body)
 }
 
-/// Everything that a spectator can ask for that could tell a result.
+/// A spectator's responses that could tell a result.
 pub(crate) fn spied(site: &Site, players: &[&str]) -> String {
     let mut all = String::new();
     for path in ["run", "events", "standings", "bots", "rulings", "matches", "seasons", "boards?ids=m1,m2,m3"]
@@ -45,7 +45,7 @@ pub(crate) fn spied(site: &Site, players: &[&str]) -> String {
     all + &site.get("/").body + &site.ask("GET", "/seasons", "").body
 }
 
-/// How often the log has this entry.
+/// The number of log entries with this action.
 fn logged(league: &League, action: &str) -> usize {
     league.run(&["log"]).done().stdout.lines().filter(|line| line.trim_end().ends_with(action)).count()
 }
@@ -158,7 +158,7 @@ fn deadlines_hold_once_and_hidden_standings_give_nothing_away() {
         (logged(&league, "event: season end autumn"), logged(&league, "event: show_standings")),
         (1, 1)
     );
-    // What a running server shows again has all matches.
+    // A running server that shows standings again has all matches.
     schedule(&league, &text, &[events[2], ("2026-01-04", "\"hide_standings\"")]);
     let mut server = league.serve();
     let (site, _) = opened(&mut server);

@@ -1,4 +1,5 @@
-//! What the pages of a ladder and their API say besides results: display names, rulings, what is next, who took the lead.
+//! Facts on the pages of a ladder and in their API besides results: display names, rulings, what is next, who
+//! took the lead.
 
 use serde_json::{Value, json};
 

@@ -19,7 +19,6 @@ use crate::watch::wait_until;
 /// The match m1 between alice and bob, which stops after three moves of each.
 struct Interrupted {
     setting: Setting,
-    /// Their `hello`.
     hellos: [Value; 2],
 }
 
@@ -162,7 +161,6 @@ fn another_bot_cannot_continue_a_match_after_a_restart() {
     assert!(received.iter().all(|message| message["match"] != "m1"), "{received:?}");
 }
 
-/// Stops a server at once.
 fn stop(server: Referee) {
     server.signal(Signal::TERM);
     std::thread::sleep(std::time::Duration::from_millis(300));

@@ -105,7 +105,7 @@ fn a_record_whose_private_lines_were_to_be_erased_when_the_server_was_killed_ver
     let public = there.read("public/m2.jsonl");
     let seal: serde_json::Value = serde_json::from_str(public.lines().last().expect("a seal")).expect("JSON");
     let set = |seal: &str| league.query(&format!("UPDATE matches SET seal = '{seal}' WHERE number = 2"));
-    // What the database says before the record is replaced.
+    // The database's digest, before the record is replaced.
     set(seal["sha256"].as_str().expect("a digest"));
     league.verify();
     set(&"0".repeat(64));

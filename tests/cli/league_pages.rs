@@ -29,7 +29,7 @@ fn the_page_shows_standings_and_matches() {
         let (one, two) = (rating("one"), rating("two").unwrap_or_default());
         one.as_ref() == Some(&fixed) && two["low"].as_f64() < two["high"].as_f64()
     });
-    // What the page says first is known without a script.
+    // The first sentence of the page needs no script.
     let page = site.get("/").body;
     assert!(page.contains("<title>two leads") || page.contains("<title>short: no result yet"), "{page}");
     assert!(page.contains("<span id=\"brand\">short</span>"), "{page}");

@@ -71,7 +71,6 @@ impl Setting {
         std::fs::read_to_string(path).unwrap_or_default()
     }
 
-    /// The record of a match.
     pub(crate) fn record(&self, id: &str) -> String {
         self.league.folder.read(&format!("ladders/short/records/{id}.jsonl"))
     }
@@ -147,7 +146,6 @@ fn no_match_is_lost_or_counted_twice_when_the_server_is_killed_again_and_again()
     );
 }
 
-/// A bot of an SDK.
 struct Bot(Child);
 
 impl Drop for Bot {

@@ -136,7 +136,7 @@ fn a_range_of_matches_is_shown_then_ruled_on_and_undone_at_once() {
     assert!(said.ends_with("7 matches from m1 to m7 are void\n"), "{said}");
     assert_eq!(rated(), all - 7);
     verified(&league, 1);
-    // What is ruled on is left out.
+    // Matches with a ruling are left out.
     rule(&["void", "--from", "m1", "--to", "m7", "--yes"])
         .with_code(2)
         .says(&["no rated match without a ruling"]);

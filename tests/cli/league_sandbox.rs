@@ -85,7 +85,7 @@ fn programs_on_workers_have_the_sandbox_of_the_league() {
     drain(server);
     worker.signal(Signal::TERM);
     worker.end();
-    // Those of the worker and those of the server.
+    // The matches of the worker and those of the server.
     for played in played {
         let (record, seat) = record(&league, &played["id"]);
         let seats = &the("record", &record)["seats"];

@@ -86,7 +86,7 @@ fn a_season_ends_while_the_league_is_played_and_its_standings_stay() {
     browser::run("seasons.mjs", &[&site.url("/"), "autumn", winner.expect("a winner")]);
     drain(server);
     verified(&league);
-    // What a killed command leaves is completed by the next server.
+    // The next server completes the work of a killed command.
     let stored = || league.query("SELECT standings FROM final_standings WHERE season = 1");
     let before = stored();
     league.query("DELETE FROM final_standings");

@@ -10,7 +10,6 @@ use crate::common::league::{League, drain, receive_matches};
 use crate::common::{ROOT, Referee, Signal, TIMEOUT};
 use crate::watch::wait_until;
 
-/// The next notification.
 fn notification(socket: &UnixDatagram) -> String {
     let mut bytes = [0; 4096];
     let length = socket.recv(&mut bytes).expect("a notification in time");

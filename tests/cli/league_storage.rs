@@ -1,4 +1,4 @@
-//! What a league stores: a full disk, a locked database, backups.
+//! Files of a league: a full disk, a locked database, backups.
 
 use std::process::Command;
 use std::time::Duration;
@@ -38,7 +38,7 @@ fn while_the_disk_is_full_no_match_begins_and_then_play_goes_on() {
     });
     assert!(site.get("/metrics").body.contains("\nreferee_league_storage_writable 0\n"));
     let stored = || league.standings(&[])["matches"].as_u64().expect("a number");
-    // What is on its way ends.
+    // Matches on their way end.
     let mut before = stored();
     wait_until("no match ends any more", || {
         std::thread::sleep(Duration::from_millis(700));

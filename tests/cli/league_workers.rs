@@ -25,7 +25,7 @@ fn worker(league: &League, address: &str, name: &str) -> Referee {
     Referee::start([&args[..], &["--slots", "1", "--noisy", "false", "--cache", &cache]].concat())
 }
 
-/// What the server knows of its workers.
+/// The server's list of its workers.
 fn status(league: &League) -> Value {
     league.run(&["workers", "--json"]).done().one("workers")
 }
@@ -177,7 +177,7 @@ fn matches_are_played_here_while_there_are_no_workers() {
     }
     alone.signal(Signal::KILL);
     let played = sets(&league, "box").expect("a worker");
-    // What the worker had is played here 20 s later.
+    // The matches of the worker are played here 20 s later.
     receive_matches(&mut server, 20);
     assert!(sets(&league, "box") <= Some(played + 2), "{}", status(&league));
     drain(server);

@@ -15,7 +15,7 @@ fn months() -> usize {
     std::env::var("REFEREE_TEST_MONTHS").ok().and_then(|text| text.parse().ok()).unwrap_or(8)
 }
 
-/// What the organiser and the world do in a month.
+/// The acts of the organiser and the world in a month.
 fn event(league: &League, server: &mut Referee, month: usize, last: &str) {
     match month % 8 {
         0 => {

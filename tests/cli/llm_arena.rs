@@ -80,7 +80,7 @@ fn served(server: &MockServer, model: &str) -> String {
     )
 }
 
-/// What happened in each match.
+/// The course of each match.
 fn courses(matches: &[Value]) -> Vec<(String, &Value, &Value, &Value)> {
     let number =
         |of: &Value| of["id"].as_str().expect("an id").split('.').next().unwrap_or_default().to_owned();

@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use crate::common::{Ended, Folder, ROOT, SEED, referee, sample};
 
-/// The figure at this key.
 fn number(of: &Value, key: &str) -> f64 {
     of[key].as_f64().unwrap_or_else(|| panic!("{key} of {of}"))
 }

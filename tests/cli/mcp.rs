@@ -140,7 +140,7 @@ fn written_bot(folder: &Folder) -> String {
     folder.text("mybot")
 }
 
-/// What the tools for a bot have answered.
+/// Checks the answers of the tools for a bot.
 fn check_answers(lines: &[Value]) {
     let answers: Vec<(&str, &str)> = lines
         .iter()

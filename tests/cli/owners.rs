@@ -50,7 +50,7 @@ fn an_owner_signs_up_with_an_invitation_adds_a_bot_and_sees_its_matches() {
     assert_eq!(matches.as_array().expect("matches").len(), 2);
     assert_eq!(matches[0]["own_seats"].as_array().expect("seats").len(), 1);
 
-    // What the organiser sees.
+    // The organiser's list.
     let listed = league.run(&["owners", "--json"]).done().one("owner");
     assert_eq!(
         [&listed["id"], &listed["contact"], &listed["bots"], &listed["state"]],
@@ -391,7 +391,7 @@ fn requests_whose_bodies_do_not_come_end() {
     wait_for(TIMEOUT);
     for mut stream in all {
         let mut answer = Vec::new();
-        // What was sent to a closed connection resets it.
+        // Bytes sent to a closed connection reset it.
         let _ = std::io::Read::read_to_end(&mut stream, &mut answer);
         let answer = String::from_utf8_lossy(&answer);
         let is_late = answer.starts_with("HTTP/1.1 408 ") && answer.contains("all of it within 15 s");

@@ -72,7 +72,7 @@ fn a_bot_that_was_added_may_connect_at_once() {
     }
     drain(server);
     for mut guest in guests {
-        // What is refused gets an error at once.
+        // A rejected `hello` gets an error at once.
         assert_eq!(guest.receive()["type"], "bye", "{:?}", guest.received);
     }
 }

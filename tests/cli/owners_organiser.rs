@@ -1,4 +1,4 @@
-//! What the organiser decides on owners: limits, class lists, teams, bans.
+//! Decisions of the organiser on owners: limits, class lists, teams, bans.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn a_hangup_changes_pages_limits_and_who_may_sign_up() {
         .replace("bots = 1", "bots = 2\nchallenges_per_day = 0")
         .replacen("listen = \"127.0.0.1:0\"", "listen = \"127.0.0.1:1\"", 1);
     let tables = "[signup]\nmode = \"open\"\n[retention]\nprivate_after = \"0s\"\n";
-    // What is wrong with the file has no effect at all.
+    // An invalid file has no effect at all.
     league.folder.write("league.toml", format!("{tables}pack_after = \"soon\"\n{changed}"));
     server.signal(Signal::HUP);
     std::thread::sleep(Duration::from_millis(300));

@@ -64,7 +64,6 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// A bot that connects.
 struct Connected(Child);
 
 impl Drop for Connected {

@@ -111,7 +111,7 @@ play(turn=turn)"
 #[test]
 fn a_killed_referee_does_not_wait_for_a_bot_that_holds_its_pipe() {
     let folder = Folder::new();
-    // What holds the pipe is a child of the bot, which the kernel does not end with it.
+    // A child of the bot holds the pipe, which the kernel does not end with it.
     let script = format!(
         "sys.path.append('{ROOT}/bots/hostile')
 import _splice, pathlib, time

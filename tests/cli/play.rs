@@ -314,7 +314,7 @@ fn json_lines_of_match_and_summary_are_complete() {
     assert_eq!([&summary["matches"], &summary["aborted"]], [2, 0]);
     assert_eq!([&summary["seed"], &summary["interrupted"]], [&json!(SEED), &json!(false)]);
     let cpu_ms = summary["bots"][1]["cpu_ms"].as_u64().expect("a number");
-    // Which layers it has depends on the machine.
+    // The machine decides which layers it has.
     let sandbox = &summary["bots"][1]["sandbox"];
     assert!(sandbox["layers"].is_array(), "{summary}");
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What other sites show of the pages: titles, descriptions and pictures.
+//! The cards that other sites show for the pages: titles, descriptions and pictures.
 
 use crate::common::http::{Site, property, size_of_picture};
 use crate::common::league::{League, drain, receive_matches};

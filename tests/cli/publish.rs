@@ -1,4 +1,4 @@
-//! What the world may see of matches, and what only the owners of bots may see.
+//! The public part of matches, and the private part of the owners of bots.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -33,7 +33,7 @@ fn cup(folder: &Folder, game: &str, publish: &str) -> String {
     folder.write("cup.toml", config)
 }
 
-/// What the board of a match shows of what its bots said: seat and turn.
+/// The `info` on the board of a match: seat and turn.
 fn told(site: &Site, view: &str) -> BTreeSet<(u32, u32)> {
     let body = site.get(&format!("/api/v1/matches/m1/events{view}")).body;
     let numbers = |text: &str| -> Option<(u32, u32)> {

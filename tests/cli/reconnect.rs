@@ -25,7 +25,6 @@ fn started(game: &str, bot: &str, args: &[&str]) -> (Referee, SocketAddr) {
     listening(&[&["play", game, "tcp:alice", bot, "--token", "alice=one"], args].concat())
 }
 
-/// The faults of both bots.
 fn faults(ended: &Ended) -> [Value; 2] {
     let summary = ended.one("summary");
     let bots = summary["bots"].as_array().expect("a list");

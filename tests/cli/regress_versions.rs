@@ -94,7 +94,7 @@ fn a_version_with_the_same_files_passes_at_once() {
     assert_eq!(referee_in(&folder, &other).with_code(UNDECIDED).one("verdict")["sets"], 1);
     let measured = [&bots[..], &versions[..6], &["--fixed", "1", "--json"]].concat();
     assert_eq!(referee_in(&folder, &measured).with_code(PASSED).one("verdict")["sets"], 1);
-    // What is named is what identifies a version.
+    // The message names the file that identifies a version.
     folder.write("new/notes", "x");
     assert_eq!(run(&[]).with_code(UNDECIDED).one("verdict")["sets"], 1);
     let named = ["--new-files", "weights.txt", "--base-files", "weights.txt"];

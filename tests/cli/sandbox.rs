@@ -82,7 +82,7 @@ fn strict_refuses_to_start_where_a_layer_is_missing() {
     ]);
 }
 
-/// Whether the machine lacks bubblewrap or the user namespaces that it needs. Reports that.
+/// Returns whether the machine lacks bubblewrap or the user namespaces that it needs. Reports that.
 fn lacks_bubblewrap() -> bool {
     let problem = Bubblewrap.probe().err();
     if let Some(problem) = &problem {

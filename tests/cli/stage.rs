@@ -19,7 +19,7 @@ fn knockout(folder: &Folder, commands: impl IntoIterator<Item = String>) -> Stri
         .zip(commands)
         .map(|(name, command)| format!("[[entrants]]\nname = {name:?}\ncommand = {command:?}\n"))
         .collect();
-    // Whoever moves first wins: no pairing is drawn.
+    // The player that moves first wins: no pairing is drawn.
     let fen = WON.strip_prefix("fen=").expect("a position");
     let head = format!(
         "game = 'checkers'\nmirror = 'none'\nclock = '{PATIENT}'\n[format]\nkind = 'knockout'\n[options]\nfen = '{fen}'"
@@ -40,7 +40,7 @@ fn staged(args: &[&str], hold: &str) -> (Referee, Site) {
     (run, site)
 }
 
-/// What a spectator gets from every endpoint, without what a match that is not there answers.
+/// A spectator's responses from every endpoint, without those for a match that does not exist.
 pub(crate) fn spied(site: &Site, ids: &[&str]) -> Vec<(String, u16, String)> {
     let api = ["run", "events", "standings", "bots", "rulings", "matches"];
     let mut paths: Vec<String> = api.iter().map(|path| format!("/api/v1/{path}")).collect();

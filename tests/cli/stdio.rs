@@ -23,7 +23,6 @@ fn open(options: Value) -> Value {
     json!({"type": "open", "game": "checkers", "options": options, "auto_ready": true})
 }
 
-/// The answer to a request.
 fn answer(turn: &Value, text: &Value) -> Value {
     json!({"type": "move", "match": turn["match"], "seat": turn["seat"], "turn": turn["turn"], "move": text})
 }

@@ -97,7 +97,6 @@ def turn(message):
 play(start=start, turn=turn)
 "#;
 
-/// Hands a directory in.
 pub(crate) fn submit(url: &str, directory: &str, token: &str) -> Ended {
     let args = ["submit", "--to", url, directory, "--token-file", token, "--json"];
     Referee::start_as(spared().args(args)).wait()
@@ -411,7 +410,7 @@ fn a_server_that_is_killed_while_it_builds_begins_again() {
     submitting.signal(Signal::KILL);
     submitting.wait();
     assert_eq!(league.query("SELECT state FROM submissions"), "building");
-    // What the server has left there is of no use.
+    // A half-received archive there is of no use.
     fs::write(league.folder.path("submissions/incoming/half"), "x").expect("a file");
     let (mut server, _) = serve(&league);
     receive_match_of(&mut server, "mouse@1");
@@ -592,7 +591,7 @@ fn submissions_have_limits_of_space() {
     assert!(log(&failed).contains("with it your programs need more than 2 MiB: retire a bot"), "{failed:#?}");
     let failed = submit(&url, &built("dog", 700_000), &ben).with_code(1);
     assert!(log(&failed).contains("the programs of this league need more than 3 MiB"), "{failed:#?}");
-    // What failed needs no space.
+    // A failed submission needs no space.
     submit(&url, &built("rat", 1000), &ben).with_code(0);
     let large = built("cow", 1000);
     league.folder.write("cow/zeros", vec![0; 500_000]);

@@ -36,7 +36,6 @@ fn post(url: &str, token: &str, length: u64, bytes: &[u8]) -> Answer {
 struct Block(Header);
 
 impl Block {
-    /// Of an empty file.
     fn file(path: impl AsRef<[u8]>) -> Block {
         let mut header = Header::new_ustar();
         let path = path.as_ref();
@@ -53,7 +52,6 @@ impl Block {
         Block(header)
     }
 
-    /// Of a link.
     fn link(path: &str, target: &str) -> Block {
         let mut block = Block::file(path);
         block.0.set_entry_type(EntryType::Symlink);
@@ -61,7 +59,6 @@ impl Block {
         block
     }
 
-    /// Of this type.
     fn typed(path: &str, kind: u8) -> Block {
         Block::file(path).with(|header| header.as_mut_bytes()[156] = kind)
     }
@@ -293,7 +290,7 @@ if os.fork() == 0:
     os._exit(0)
 raise SystemExit(7)";
 
-/// Whether a process of [`STORM`] or [`DAEMON`] runs.
+/// Returns whether a process of [`STORM`] or [`DAEMON`] runs.
 fn has_survivors() -> bool {
     let processes = fs::read_dir("/proc").expect("processes").filter_map(|entry| Some(entry.ok()?.path()));
     processes.filter_map(|path| fs::read(path.join("cmdline")).ok()).any(|line| line == b"sleep\x0098765\0")

@@ -1,4 +1,4 @@
-//! What programs that were handed in keep between matches.
+//! Data that submitted programs keep between matches.
 
 use std::fs;
 
@@ -49,7 +49,7 @@ fn entry(league: &League, played: &Value, player: &str) -> Value {
     line["bots"][seat.expect("a seat")].clone()
 }
 
-/// What a player says in its next match, and what it had kept before that.
+/// A player's report in its next match, and the data that it had kept before.
 fn next(league: &League, server: &mut Referee, player: &str) -> (String, Value) {
     let played = receive_match_of(server, player);
     assert_eq!(played["faults"], json!([{}, {}]), "{played}");
@@ -57,14 +57,14 @@ fn next(league: &League, server: &mut Referee, player: &str) -> (String, Value) 
     (entry["stderr"].as_str().expect("a text").trim().to_owned(), entry["kept"].clone())
 }
 
-/// What the API tells the owner with the token in this file about a submission.
+/// The API's answer about a submission to the owner with the token in this file.
 fn shown(url: &str, token: &str, id: u32) -> Value {
     let site = Site(url.trim_start_matches("http://").trim_end_matches('/').to_owned());
     let by = format!("Authorization: Bearer {}\r\n", fs::read_to_string(token).expect("a token").trim());
     site.ask("GET", &format!("/api/v1/owner/submissions/{id}"), &by).json()["kept_data"].clone()
 }
 
-/// Whether this machine can give programs such a directory.
+/// Returns whether this machine can give programs such a directory.
 fn is_possible() -> bool {
     !missing().contains(&Layer::Bubblewrap)
 }
@@ -146,8 +146,8 @@ fn without_keep_nothing_outlives_a_match() {
     }
 }
 
-/// What a hostile program does in its directory before each match, what it says then, and why nothing of it is kept; empty if
-/// that is harmless.
+/// A hostile program's acts in its directory before each match, its report, and the reason why nothing of it
+/// is kept; empty if that is harmless.
 const HOSTILE: [(&str, &str, &str, &str); 5] = [
     ("large", "open('x', 'wb').write(bytes(9 << 20))", "No space left on device", ""),
     ("many", "[os.mkdir(str(at)) for at in range(5000)]", "done", "more than 1000 files and directories"),

@@ -15,7 +15,7 @@ use crate::watch::wait_until;
 #[cfg(feature = "nats")]
 use crate::workers_nats::Server;
 
-/// How workers get what they do.
+/// The carrier of workers' units.
 enum Carrier {
     /// They connect to this address of the server.
     BuiltIn(String),

@@ -678,7 +678,7 @@ fn a_signal_while_waiting_for_bots_ends_the_run() {
     referee.signal(crate::common::Signal::INT);
     let ended = referee.wait().with_code(130);
     assert_eq!(ended.one("summary")["interrupted"], true);
-    // What `alice` was sent may still be on its way.
+    // Messages to `alice` may still be on their way.
     assert!(alice.rest().last().is_none_or(|bye| bye["type"] == "bye"));
 }
 

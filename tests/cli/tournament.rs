@@ -663,7 +663,7 @@ fn on_a_full_disk(folder: &Folder) -> Referee {
     let mut running = Referee::start_as(command.env("LD_PRELOAD", shim).env("FULL_DISK", &dir));
     running.receive_type("match");
     folder.write("cup.full", "");
-    // What is on its way ends, and nothing after it.
+    // Matches on their way end, and nothing follows them.
     let mut before = 0;
     wait_until("no match ends any more", || {
         std::thread::sleep(Duration::from_millis(700));

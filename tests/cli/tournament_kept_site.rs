@@ -20,7 +20,7 @@ fn cup(folder: &Folder, game: &str, head: &str) -> [String; 2] {
 /// Three matches, each with a deal of its own.
 const THREE: &str = "mirror = 'none'\n[format]\nkind = 'round_robin'\ncycles = 3";
 
-/// Whether the site has a page with this text. A page is complete at any time.
+/// Returns whether the site has a page with this text. A page is complete at any time.
 fn has(folder: &Folder, page: &str, text: &str) -> bool {
     let path = folder.path(&format!("site/{page}"));
     let Ok(page) = std::fs::read_to_string(path) else { return false };

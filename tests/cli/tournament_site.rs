@@ -95,7 +95,7 @@ fn a_browser_visits_all_pages_of_a_round_robin() {
     let matches: BTreeSet<&str> =
         links(&bob).into_iter().filter(|link| link.starts_with("../matches/")).collect();
     assert_eq!(matches.len(), 4, "{bob}");
-    // Who won and why, with the match that decided it, is said first, and can be fetched.
+    // The winner and the reason, with the match that decided it, come first, and the match can be fetched.
     let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
     let story = &report["story"];
     let heading = story["heading"].as_str().unwrap();

@@ -91,7 +91,7 @@ fn a_knockout_in_progress_shows_its_bracket_and_who_is_in_the_final() {
             format!("[[entrants]]\nname = '{name}'\ncommand = \"{bot}\"\ndisplay_name = '{shown}'\n")
         })
         .collect();
-    // Whoever moves first wins: no pairing is drawn.
+    // The player that moves first wins: no pairing is drawn.
     let fen = WON.strip_prefix("fen=").expect("a position");
     let head =
         format!("game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'knockout'\n[options]\nfen = '{fen}'");

@@ -22,7 +22,7 @@ struct Head {
     args: Vec<String>,
 }
 
-/// What happens on a connection, which opens when it is first named.
+/// An event on a connection, which opens when it is first named.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Step {

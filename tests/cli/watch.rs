@@ -54,7 +54,6 @@ pub(crate) fn watched(
     (referee, site)
 }
 
-/// Waits until this holds.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -103,7 +102,7 @@ fn the_server_is_read_only_and_answers_only_to_its_own_names() {
         assert_eq!(answer.status, 421, "{host}");
         assert!(answer.body.contains("--watch-host"), "{}", answer.body);
     }
-    // What one part of a request names, another one must not contradict.
+    // Two parts of a request must not contradict each other.
     for (line, fields, status) in [
         ("GET /api/v1/run", "Host: localhost\r\nHost: evil.example\r\n", 400),
         ("GET /api/v1/run", "Host: localhost\r\nHost: localhost\r\n", 400),
@@ -185,7 +184,6 @@ fn positions_of(event: &StreamEvent) -> Vec<u64> {
     steps.iter().map(|step| step["n"].as_u64().expect("a number")).collect()
 }
 
-/// The moves in a record.
 fn recorded_moves(record: &str) -> Vec<Value> {
     let lines = record.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     let events = lines.filter(|line| line["type"] == "event" && line["event"]["kind"] == "move");

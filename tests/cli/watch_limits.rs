@@ -29,14 +29,14 @@ fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     match stream.read_to_end(&mut bytes) {
         Ok(_) => {}
-        // What was sent to a closed connection resets it.
+        // Bytes sent to a closed connection reset it.
         Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
         Err(error) => panic!("the server leaves the connection open: {error}"),
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether the server answers on a new connection from this address.
+/// Returns whether the server answers on a new connection from this address.
 fn is_served(site: &Site, from: Ipv4Addr) -> bool {
     let mut client = connected(site, from);
     match client.write_all(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n") {

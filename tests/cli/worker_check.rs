@@ -15,7 +15,7 @@ fn a_machine_is_measured_and_judged() {
     assert!(0.0 < median && median <= p99 && p99 <= number("/calibration/longest_us"), "{checked}");
     assert!((0.0..=1.0).contains(&number("/calibration/disturbed")), "{checked}");
     assert!(number("/clock/read_ns") > 0.0 && number("/space/free_bytes") > 0.0, "{checked}");
-    // What it does not get is listed, and is the exit code.
+    // A missing layer is listed, and is the exit code.
     let limits = checked["verdict"]["limits"].as_array().expect("a list");
     let of_sandboxes = limits.iter().filter(|limit| limit.as_str().expect("text").contains("sandbox"));
     let lacking = missing().iter().any(|&layer| layer != ::referee::bot::sandbox::Layer::LandlockScope);

@@ -70,7 +70,6 @@ pub(crate) fn status(dir: &str) -> Value {
     referee(["tournament", "status", dir, "--json"]).done().one("status")
 }
 
-/// The status of a worker.
 pub(crate) fn worker_of<'a>(status: &'a Value, name: &str) -> &'a Value {
     let mut workers = status["workers"]["workers"].as_array().unwrap().iter();
     workers.find(|worker| worker["name"] == name).unwrap_or_else(|| panic!("{name} in {status}"))

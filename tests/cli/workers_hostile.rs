@@ -1,4 +1,4 @@
-//! What peers without a token can do to the port of workers.
+//! Attacks of peers without a token on the port of workers.
 #![expect(clippy::disallowed_methods, reason = "the time until a worker is admitted is measured")]
 
 use std::net::TcpStream;

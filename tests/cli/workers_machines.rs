@@ -7,7 +7,6 @@ use crate::common::{Ended, Folder, Referee, Signal, referee};
 use crate::workers::{Coordinator, SHORT, cup, status, wait_until, worker_of};
 use crate::workers_nats::Server;
 
-/// What hands sets out.
 enum Carrier {
     BuiltIn,
     Nats(Server),

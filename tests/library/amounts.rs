@@ -42,7 +42,7 @@ const KINDS: [Amounts; 5] = [
     },
 ];
 
-/// What the first of two players that move at random wins in a hand.
+/// The winnings in a hand of the first of two players that move at random.
 fn kuhn_hand(stream: &mut RandomStream) -> f64 {
     let bets = |stream: &mut RandomStream| stream.uniform(2) == 0;
     let is_higher = stream.uniform(2) == 0;

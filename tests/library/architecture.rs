@@ -21,7 +21,7 @@ struct Line {
 }
 
 impl Line {
-    /// Whether it has this path, or one below it.
+    /// Returns whether it has this path, or one below it.
     fn names(&self, path: &str) -> bool {
         let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
         let is_open = !is_part(path.chars().next_back());
@@ -101,7 +101,7 @@ fn a_match_does_not_know_who_reads_its_record() {
     assert_none_names(&of_match, &["crate::record", "super::record", "crate::{"]);
 }
 
-/// What Cargo says of the workspace.
+/// Cargo's description of the workspace.
 fn metadata() -> Value {
     let mut metadata = Command::new(env!("CARGO"));
     metadata.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(ROOT);

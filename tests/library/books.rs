@@ -112,7 +112,7 @@ struct Ended {
     is_of_openings_like_these: bool,
 }
 
-/// Which line of the book a set plays.
+/// The line of the book that a set plays.
 #[derive(Clone, Copy, PartialEq)]
 enum Order {
     /// From the first to the last, again and again.
@@ -260,7 +260,8 @@ fn book_of_fixed(lines: usize, stream: &mut RandomStream) -> Vec<OfOpening> {
     (0..lines).map(fixed).collect()
 }
 
-/// What openings like those of a book say: their difference is that of all openings that the book is drawn from.
+/// Statements of openings like those of a book: their difference is that of all openings that the book is
+/// drawn from.
 #[test]
 fn intervals_for_openings_like_these_cover_the_truth() {
     let runs = runs(300, 5000);
@@ -306,7 +307,7 @@ struct Field {
     of_entrant: f64,
 }
 
-/// How often the intervals of simulated tournaments contain the strength.
+/// The coverage of the intervals of simulated tournaments.
 #[derive(Debug, Default)]
 struct Coverage {
     /// Of all intervals, and of those that speak of openings like these.

@@ -194,7 +194,6 @@ const CONFIG: [(&str, &str); 18] = [
     ("clock_factor = 1.0", "clock_factor = -1.0"),
 ];
 
-/// Corrupts rows.
 fn corrupt_rows(path: &Path, random: &mut RandomStream) -> String {
     let db = Connection::open(path).unwrap();
     let (table, columns) = TABLES[below(random, TABLES.len())];

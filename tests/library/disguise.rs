@@ -9,7 +9,7 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// What the protocol calls by its names in every game.
+/// Names of the protocol that every game shares.
 const OF_PROTOCOL: [&str; 9] = ["kind", "seat", "move", "opening", "to", "null", "true", "false", "to_move"];
 
 #[test]

@@ -53,7 +53,8 @@ fn sequential_estimates_are_median_unbiased_with_correct_intervals() {
         let (middle, width) = (0.5 * (elo0 + elo1), elo1 - elo0);
         for (draws, tied) in [(0.4, 0.5), (0.05, 0.0), (0.8, 0.3)] {
             for truth in [elo0 - 0.5 * width, elo0, middle, elo1, elo1 + width, 200.0] {
-                // Where the ratio depends most on the estimated variance, and many sets are drawn.
+                // The case in which the ratio depends most on the estimated variance, and many sets are
+                // drawn.
                 let is_short_case = match model {
                     Normalized => truth == middle && draws < 0.5,
                     Logistic => truth == middle || truth == 200.0,
@@ -254,7 +255,7 @@ fn intervals_of_few_sets_cover_the_truth_in_93_percent_or_more() {
     }
 }
 
-/// What the text of [`referee::stats::estimates`] promises, rounded to percent.
+/// The promise of [`referee::stats::estimates`], rounded to percent.
 #[test]
 fn intervals_of_normalized_elo_cover_the_truth_in_93_to_97_percent_or_are_not_shown() {
     let is_long = runs(0, 1) == 1;
@@ -287,7 +288,7 @@ fn intervals_of_normalized_elo_cover_the_truth_in_93_to_97_percent_or_are_not_sh
                 let simulated = runs(60, 400);
                 let (mut shown, mut covered) = (0.0, 0.0);
                 for (counts, weight) in results(sets, &distribution, simulated, &mut stream(&name)) {
-                    // What hardly ever happens has no effect on a percentage.
+                    // Improbable outcomes have no effect on a percentage.
                     if weight < 1e-9 {
                         continue;
                     }

@@ -16,7 +16,6 @@ fn run_seeds(target: &str, run: fn(&[u8])) {
     }
 }
 
-/// A test for each target.
 macro_rules! targets {
     ($($target:ident),*) => {
         const TARGETS: &[&str] = &[$(stringify!($target)),*];

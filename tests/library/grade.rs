@@ -17,16 +17,14 @@ fn scale() -> GradeScale {
     steps.map(step).to_vec().try_into().expect("a scale")
 }
 
-/// A simulated bot.
 struct Bot {
     elo: f64,
-    /// How much better it does against each anchor than its strength says.
+    /// The surplus of its score against each anchor over its strength.
     against: [f64; ANCHORS.len()],
     /// The share of draws between equals.
     draws: f64,
 }
 
-/// Grades a bot once.
 fn graded(bot: &Bot, max_sets: u32, dice: &mut RandomStream) -> (Grading, Schedule) {
     let terms = scale().terms(2.0, max_sets);
     let mut plan = Plan::new(Format::Grade(terms), TWO, Deals::Mirrored, ANCHORS.len() + 1);

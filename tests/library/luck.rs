@@ -1,4 +1,4 @@
-//! How often sequential tests err on scores with the luck taken out.
+//! The error rates of sequential tests on scores with the luck taken out.
 
 use referee::game::chance::RandomStream;
 
@@ -13,8 +13,8 @@ fn adjusted(p: f64, open: f64, noise: f64, stream: &mut RandomStream) -> f64 {
     score - (value - p) + noise * normal(stream)
 }
 
-/// Whether the likelihood ratio of normally distributed scores of an unknown variance accepts the second of two means, at 5% for both
-/// errors and from the tenth score on.
+/// Returns whether the likelihood ratio of normally distributed scores of an unknown variance accepts the
+/// second of two means, at 5% for both errors and from the tenth score on.
 fn accepts(means: [f64; 2], mut score: impl FnMut() -> f64) -> bool {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     loop {

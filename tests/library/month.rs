@@ -42,7 +42,6 @@ struct Bot {
     is_broken: bool,
 }
 
-/// A version of a bot.
 struct Player {
     strength: f64,
     exclusion: FaultExclusion,
@@ -268,7 +267,6 @@ impl Month {
     }
 }
 
-/// The report of a month.
 #[derive(Debug)]
 struct Report {
     median_wait_s: u64,
@@ -277,7 +275,7 @@ struct Report {
     worst_pair: f64,
     /// The root mean square of the differences between ratings and strengths, in Elo.
     error: f64,
-    /// How many intervals contain the strength.
+    /// The number of intervals that contain the strength.
     covered: f64,
     /// The share of matches with a broken bot.
     broken: f64,

@@ -295,7 +295,7 @@ fn pair_cost(players: &[Player], one: usize, other: usize) -> RoundCost {
 struct Player {
     byes: u32,
     met: Vec<usize>,
-    /// Its seats in the rounds so far, 0 or 1.
+    /// The seats in the rounds so far, 0 or 1.
     seats: Vec<usize>,
     /// In half points.
     points: u32,

@@ -136,7 +136,7 @@ fn later_rounds_of_a_swiss_tournament_follow_a_ruling_and_earlier_ones_stay() {
     assert_ne!(pairs(&ruled)[2], pairs(&schedule)[2], "round 3 is paired by the new points");
 }
 
-/// What happens to a tournament.
+/// An event of a tournament.
 #[derive(Clone, Debug)]
 enum Happening {
     Played,

@@ -23,7 +23,7 @@ fn numbered(schedule: &Schedule) -> Vec<(u32, MatchResult)> {
     schedule.results().map(|result| (number(result), *result)).collect()
 }
 
-/// Everything that a user sees of a schedule.
+/// The parts of a schedule that a user sees.
 fn seen(schedule: &Schedule) -> impl PartialEq + std::fmt::Debug {
     let due: Vec<(Due, String)> = schedule.due().map(|due| (due, schedule.plan().deal(due.id))).collect();
     let results: Vec<MatchResult> = schedule.results().copied().collect();

@@ -61,7 +61,7 @@ pub(crate) fn most(runs: u32) -> f64 {
     ALPHA + 3.0 * (ALPHA * (1.0 - ALPHA) / f64::from(runs)).sqrt()
 }
 
-/// Whether simulations run at full length.
+/// Returns whether simulations run at full length.
 pub(crate) fn is_long() -> bool {
     std::env::var_os("LONG_TESTS").is_some()
 }

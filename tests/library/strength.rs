@@ -31,7 +31,7 @@ struct Outcomes {
     /// Including those that pass only without the faults of the base.
     failed: u32,
     others: u32,
-    /// Those that the test without the dropped sets would pass.
+    /// Runs that the test without the dropped sets would pass.
     passed_without_dropped: u32,
     sets: u64,
     runs: u32,

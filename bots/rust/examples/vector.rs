@@ -6,7 +6,7 @@ use referee_bot::serde_json::{Value, json};
 use referee_bot::{Answer, Bot, End, Error, Event, Hello, Inability, Move, Start, Turn, hello, run};
 use serde::Deserialize;
 
-/// What the bot has received for one seat of a match.
+/// Messages of a bot for one seat of a match.
 struct Seen {
     game: String,
     is_unlisted: bool,

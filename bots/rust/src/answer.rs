@@ -6,7 +6,6 @@ use serde_json::Value;
 /// A bot's decision on a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// Plays a move.
     Move(Move),
     /// Accepts the draw that the turn shows as `draw_offered`.
     AcceptDraw,
@@ -23,7 +22,6 @@ pub enum Answer {
 /// A move with optional draw offer and search info.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
-    /// The move.
     pub pick: Pick,
     /// Whether to offer a draw with the move; ignored in games without draws by agreement.
     pub offer_draw: bool,
@@ -32,7 +30,6 @@ pub struct Move {
     pub info: Option<Value>,
 }
 
-/// Identifies a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pick {
     /// The index in [`Turn::legal`](crate::Turn::legal).
@@ -47,7 +44,6 @@ impl Answer {
         Move::legal(index).into()
     }
 
-    /// The move with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Move::text(text).into()
     }
@@ -59,7 +55,6 @@ impl Move {
         Pick::Legal(index).into()
     }
 
-    /// The move with this text.
     pub fn text(text: impl Into<String>) -> Self {
         Pick::Text(text.into()).into()
     }

@@ -14,7 +14,6 @@ pub type Start<'a> = referee::Start<&'a RawValue>;
 /// With more than one slot in [`hello`](Bot::hello), matches run concurrently; every message names its match and
 /// seat.
 pub trait Bot {
-    /// The bot's `hello`.
     fn hello(&self) -> Hello {
         hello("bot")
     }
@@ -62,7 +61,6 @@ pub fn from_fn<F: FnMut(&Turn<'_>) -> Answer>(mut hello: Hello, choose: F) -> Fr
     FromFn { hello, choose }
 }
 
-/// See [`from_fn`].
 #[derive(Clone, Debug)]
 pub struct FromFn<F> {
     hello: Hello,

@@ -90,7 +90,7 @@ impl Connection {
     ///
     /// See [`Error`]. A panic of the bot is not caught.
     pub fn play(self, bot: impl Bot) -> Result<(), Error> {
-        // What all connections of this process have in common, so that a new one continues the matches of a lost one.
+        // Identifies this process, so that a new connection continues the matches of a lost one.
         let instance = self.address.is_some().then(|| format!("{:016x}", fastrand::u64(..)));
         let mut session = Session::new(bot, self.name.clone(), self.token.clone(), instance);
         let Some(address) = &self.address else {

@@ -2,18 +2,14 @@
 
 use std::{fmt, io};
 
-/// Why a bot stopped before the referee's `bye`.
+/// Reasons why a bot stopped before the referee's `bye`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// Reading or writing failed.
     Io(io::Error),
     /// The connection could not be established.
-    Unreachable {
-        /// Host and port.
-        address: String,
-        source: io::Error,
-    },
+    Unreachable { address: String, source: io::Error },
     /// The referee rejected the bot before its first match, for example for a wrong token.
     Refused {
         /// The code of the referee's `error`, such as `wrong_token`.
@@ -24,7 +20,6 @@ pub enum Error {
     Usage(String),
     /// The bot chose an index beyond the legal moves.
     NoSuchMove {
-        /// The chosen index.
         index: usize,
         /// The number of legal moves in the turn.
         legal: usize,

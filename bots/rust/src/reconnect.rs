@@ -12,7 +12,6 @@ const MOST_DELAY: Duration = Duration::from_secs(5);
 /// The time after which the referee does not wait any more.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A lost connection.
 pub(crate) struct Loss {
     since: Instant,
     delay: Duration,

@@ -23,7 +23,7 @@ pub(crate) struct Session<B> {
     bot: B,
     name: Option<String>,
     token: Option<String>,
-    /// What all connections of the process have in common; `None` if its matches end with its connection.
+    /// Identifies the process; `None` if its matches end with its connection.
     instance: Option<String>,
     /// Whether the matches go on when the connection is lost and the bot connects again.
     pub(crate) reconnects: bool,
@@ -51,7 +51,6 @@ struct Play {
     answer: Vec<u8>,
 }
 
-/// The number of an event.
 #[derive(Deserialize)]
 struct Numbered<'a> {
     #[serde(borrow)]
@@ -179,7 +178,7 @@ impl<B: Bot> Session<B> {
         Ok(())
     }
 
-    /// Whether the referee repeats an event after a lost connection.
+    /// Returns whether the referee repeats an event after a lost connection.
     fn is_repeated(&mut self, line: &str) -> bool {
         if !self.reconnects {
             return false;

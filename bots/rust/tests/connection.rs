@@ -20,7 +20,7 @@ impl Bot {
         Bot(command.spawn().expect("the bot starts"))
     }
 
-    /// Its status, and what it said on stdout and stderr.
+    /// The status, and what it said on stdout and stderr.
     fn finish(mut self) -> (Option<i32>, String, String) {
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.0.stdout.take().expect("piped").read_to_string(&mut stdout).expect("text");

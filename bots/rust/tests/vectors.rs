@@ -15,7 +15,7 @@ fn vectors(file: &str) -> impl Iterator<Item = Value> {
     vectors.into_iter()
 }
 
-/// What the move says, null if it is none. Written as text it is itself again.
+/// Parses a move into JSON, null if it is none. Written as text it is itself again.
 fn read<M: FromStr<Err: Debug> + ToString>(text: &str, to_json: impl Fn(M) -> Value) -> Value {
     let Ok(read) = text.parse::<M>() else { return Value::Null };
     assert_eq!(read.to_string(), text);

@@ -29,7 +29,7 @@ pub struct Command {
     pub workspace: Option<PathBuf>,
     /// Environment variables in addition to those that every bot gets.
     pub env: BTreeMap<String, String>,
-    /// Its sandbox; by default none.
+    /// The sandbox; by default none.
     pub sandbox: Sandbox,
     /// The directory that outlives its processes. It has one in a mount namespace only.
     pub keep: Option<Keep>,
@@ -68,7 +68,7 @@ impl Command {
         std::iter::once(self.program()).chain(self.argv[1..].iter().map(|word| word.as_str().into()))
     }
 
-    /// Whether a bridge starts it, since it is an [engine](EngineCommand).
+    /// Returns whether a bridge starts it, since it is an [engine](EngineCommand).
     pub fn is_engine(&self) -> bool {
         is_engine(&self.argv[0])
     }
@@ -134,7 +134,7 @@ impl Command {
         self.find().and_then(|program| self.script_defect(&program)).map_or(Ok(()), Err)
     }
 
-    /// Why the system cannot run a program, if it is a script.
+    /// The reason why the system cannot run a program, if it is a script.
     fn script_defect(&self, program: &str) -> Option<CommandError> {
         let mut start = Vec::new();
         let file = std::fs::File::open(self.resolve(program)).ok()?;
@@ -161,7 +161,6 @@ impl Command {
         Ok(Some(directory.to_owned()))
     }
 
-    /// The path of the program.
     fn find(&self) -> Option<String> {
         let path = self.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH"));
         let path = path
@@ -191,7 +190,7 @@ impl Command {
 /// The maximum length of the first line of a script, in bytes.
 const FIRST_LINE: u64 = 256;
 
-/// Why a text is no command line, or a command cannot be run.
+/// Reasons why a text is no command line, or a command cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
     #[error("`{0}` cannot be split into words: a quote is not closed")]
@@ -273,7 +272,7 @@ pub(super) fn find(
     found.into_iter().find(|file| is_program(file))
 }
 
-/// Whether this is an executable file.
+/// Returns whether this is an executable file.
 pub(super) fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }

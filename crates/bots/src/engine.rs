@@ -9,7 +9,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::command::CommandError;
 
-/// What an engine speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
@@ -46,14 +45,13 @@ impl Dialect {
     }
 }
 
-/// What an engine may use for a move, instead of the clock.
+/// Limits of an engine's search for a move, instead of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
     /// Positions to search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
-    /// Plies to search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u64>,
     /// Milliseconds.
@@ -84,7 +82,6 @@ impl Budget {
     }
 }
 
-/// An engine as a bot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EngineCommand {
     pub dialect: Dialect,
@@ -166,7 +163,7 @@ pub(crate) fn program(first: &str) -> Cow<'_, str> {
     decode(program).map_or(program.into(), Cow::Owned)
 }
 
-/// Whether a first word names an engine.
+/// Returns whether a first word names an engine.
 pub(crate) fn is_engine(first: &str) -> bool {
     Dialect::prefix(first).is_some()
 }

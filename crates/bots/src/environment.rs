@@ -64,7 +64,7 @@ const PASSED_ON: &[&str] = &[
 /// Prefixes of further names.
 const PASSED_ON_FAMILIES: &[&str] = &["LC_", "PYTHON"];
 
-/// Whether bots inherit this variable of the referee's environment.
+/// Returns whether bots inherit this variable of the referee's environment.
 fn is_passed_on(name: &OsStr) -> bool {
     let is_of = |family: &&str| name.as_bytes().starts_with(family.as_bytes());
     PASSED_ON.iter().any(|passed| name == *passed) || PASSED_ON_FAMILIES.iter().any(is_of)

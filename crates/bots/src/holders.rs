@@ -47,7 +47,7 @@ impl Thread {
         Some(Thread { state: state(&stat)?, place, call: parse_call(&call) })
     }
 
-    /// Whether the thread waits for the lock of a pipe.
+    /// Returns whether the thread waits for the lock of a pipe.
     fn waits_for_a_pipe(&self) -> bool {
         self.state == b'D' && self.place.contains("pipe")
     }
@@ -74,13 +74,14 @@ fn parse_call(line: &str) -> Option<(Number, Vec<u64>)> {
     Some((number, args.collect::<Result<_, _>>().ok()?))
 }
 
-/// Whether a thread of this process waits for the lock of a pipe.
+/// Returns whether a thread of this process waits for the lock of a pipe.
 pub(super) fn waits_for_a_pipe(thread: Pid) -> bool {
     Thread::read(Path::new(&format!("/proc/self/task/{thread}")))
         .is_some_and(|thread| thread.waits_for_a_pipe())
 }
 
-/// Whether the kernel shows where a thread sleeps. Some kernels are built without this, and some containers hide it.
+/// Returns whether the kernel shows where a thread sleeps. Some kernels are built without this, and some
+/// containers hide it.
 #[cfg(target_os = "linux")]
 pub(super) fn are_visible() -> bool {
     use std::sync::mpsc::channel;
@@ -180,7 +181,7 @@ impl Processes {
     }
 }
 
-/// Whether a process holds the lock of one of these pipes while it waits for another file.
+/// Returns whether a process holds the lock of one of these pipes while it waits for another file.
 fn holds(process: Pid, pipes: &[u64]) -> bool {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let mut threads = threads.filter_map(|thread| Thread::read(&thread.path()));
@@ -190,7 +191,7 @@ fn holds(process: Pid, pipes: &[u64]) -> bool {
     threads.any(|thread| thread.moves_and_waits().is_some_and(|mut fds| fds.any(is_ours)))
 }
 
-/// Whether the target of a descriptor below `/proc` is one of these pipes.
+/// Returns whether the target of a descriptor below `/proc` is one of these pipes.
 pub(super) fn is_pipe(target: &Path, pipes: &[u64]) -> bool {
     pipes.iter().any(|pipe| target.as_os_str() == format!("pipe:[{pipe}]").as_str())
 }

@@ -1,4 +1,4 @@
-//! What a program keeps from one process to the next.
+//! Data that a program keeps from one process to the next.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -15,7 +15,8 @@ pub(crate) const DIRECTORY: &str = "/keep";
 /// The environment variable with its path.
 pub(crate) const VARIABLE: &str = "KEEP";
 
-/// How long a process waits until what the one before it has left is stored. That one has 3 s to end.
+/// The time for which a process waits until the data of the one before it are stored. That one has 3 s to
+/// end.
 const TURN: Duration = Duration::from_secs(20);
 
 /// Stores what a program keeps while none of its processes runs.
@@ -72,7 +73,6 @@ impl Keep {
 pub(crate) struct KeptFolder {
     store: Arc<dyn KeptStore>,
     directory: OwnedFd,
-    /// What it was filled with.
     pub(crate) data: KeptData,
     /// Held if its process may change what is stored.
     pub(crate) turn: Option<OwnedMutexGuard<()>>,

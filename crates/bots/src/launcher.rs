@@ -30,11 +30,10 @@ use crate::keep::KeptFolder;
 use crate::sandbox::{Confinement, ConfinementError, ConfinementGuard, Mode};
 use crate::{Command, CommandError, Keep, PipeGuard, Process, holders};
 
-/// How long the system may take to run a program. It takes this long only if it is in trouble, for example with an
-/// unreachable network drive.
+/// The time that the system may take to run a program. It takes this long only if it is in trouble, for
+/// example with an unreachable network drive.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How bots are started.
 #[derive(Clone, Debug)]
 pub enum Launch {
     /// Through this program, which is `referee` or passes its arguments to [`exec`](crate::exec) like `referee` does.
@@ -227,7 +226,7 @@ impl Starter {
     }
 }
 
-/// Why a program cannot be started.
+/// Reasons why a program cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("{program}")]
@@ -250,7 +249,7 @@ pub enum StartError {
     System(#[from] io::Error),
 }
 
-/// Why a program that a command names does not run.
+/// Reasons why a program that a command names does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     #[error(transparent)]
@@ -275,7 +274,7 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
-    /// Whether descriptors, memory or processes are exhausted.
+    /// Returns whether descriptors, memory or processes are exhausted.
     fn is_shortage(&self) -> bool {
         let (SpawnError::System(error) | SpawnError::Confinement(ConfinementError::System(error))) = self
         else {
@@ -298,7 +297,6 @@ fn not_started(command: &Command, error: SpawnError) -> StartError {
     }
 }
 
-/// A started process.
 pub(super) struct Spawned {
     pub(super) child: Child,
     /// Keeps the bot's ends of its pipes open.

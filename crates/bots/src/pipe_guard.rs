@@ -18,7 +18,6 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use crate::death_watch::DeathWatch;
 use crate::holders::{self, Owner, Processes};
 
-/// The polling interval.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// After how many further polls that find the same operation in progress it looks for the holder: at least 100 ms.
 const POLLS: u32 = 2;
@@ -36,16 +35,14 @@ pub(super) struct PipeGuard {
     _work: mpsc::Sender<()>,
 }
 
-/// The pipes of a bot.
 #[derive(Debug)]
 struct Watched {
     group: Pid,
-    /// Their inodes.
     pipes: [u64; 2],
     /// Dangling once the process has exited and its pipes are closed.
     mark: Weak<Mark>,
     operation: Option<u32>,
-    /// How many earlier polls found this operation in progress.
+    /// The number of earlier polls that found this operation in progress.
     polls: u32,
 }
 

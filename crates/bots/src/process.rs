@@ -22,7 +22,7 @@ use crate::lineage::{descendants, first_child};
 use crate::sandbox::ConfinementGuard;
 use crate::{Command, Stderr};
 
-/// How often, and how long apart, to look whether a namespace has ended.
+/// The number of tries, and the time between them, to see whether a namespace has ended.
 const REAP_TRIES: u32 = 1000;
 const REAP_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -39,7 +39,6 @@ fn inode(pipe: &OwnedFd) -> io::Result<u64> {
 pub struct Process {
     /// The group of the child process: the bot, or bubblewrap, which ends all processes of the bot when it ends.
     group: Pid,
-    /// The group of the bot.
     inner: Pid,
     /// The first process of the namespace of the bot, if it has one.
     first: Option<Pid>,
@@ -135,19 +134,18 @@ impl Process {
         self
     }
 
-    /// What it leaves in its directory of what is kept is stored, unless the process of this turn is still running.
+    /// Stores the content of its kept directory, unless the process of this turn is still running.
     pub fn keep_in_turn(&mut self, turn: Option<OwnedMutexGuard<()>>) {
         if let Some(kept) = &mut self.guard.kept {
             kept.turn = turn;
         }
     }
 
-    /// What was kept when it started, if it keeps anything.
+    /// The data kept at its start, if it keeps anything.
     pub fn kept(&self) -> Option<&KeptData> {
         self.guard.kept.as_ref().map(|kept| &kept.data)
     }
 
-    /// Its standard error.
     pub fn stderr(&self) -> &Stderr {
         &self.stderr
     }
@@ -163,7 +161,7 @@ impl Process {
         let len = self.stat.as_ref()?.read_at(&mut buffer, 0).ok()?;
         let [own, waited] = ticks(&buffer[..len])?;
         let ticks_of = |process: Pid| ticks(&std::fs::read(format!("/proc/{process}/stat")).ok()?);
-        // What the bot leaves behind becomes a child of the first process, which waits for it.
+        // Orphans of the bot become children of the first process, which waits for them.
         let adopted = self.first.and_then(ticks_of).map_or(0, |[_, waited]| waited);
         let below = descendants(self.first.unwrap_or(self.inner), MOST_MEASURED);
         let below = below.into_iter().filter(|process| *process != self.inner).filter_map(ticks_of);

@@ -64,7 +64,7 @@ enum CutState {
     Later(Stderr, Receiver<StderrText>),
 }
 
-/// How much of the beginning of a text is kept beside its end, in bytes.
+/// The bytes kept of the beginning of a text, beside its end.
 const START: usize = 8 * 1024;
 
 /// The text, or its beginning and its end.
@@ -177,14 +177,14 @@ impl Stderr {
         }
     }
 
-    /// What can be read: data, end-of-file, or both. None on timeout.
+    /// Polls for readability: data, end-of-file, or both. None on timeout.
     fn ready(&self, timeout: Option<&Timespec>) -> Option<PollFlags> {
         let mut fds = [PollFd::new(&self.0.pipe, PollFlags::IN)];
         let ready = rustix::io::retry_on_intr(|| poll(&mut fds, timeout)).is_ok_and(|ready| ready > 0);
         ready.then(|| fds[0].revents())
     }
 
-    /// Whether the pipe has unread data.
+    /// Returns whether the pipe has unread data.
     fn has_data(&self) -> bool {
         self.ready(Some(&Timespec::default())).is_some_and(|ready| ready.contains(PollFlags::IN))
     }
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(first.into_text(), ("aa".to_owned(), 4));
     }
 
-    /// How often a thread of this process gave up its processor: proc_pid_status(5).
+    /// The number of times that a thread of this process gave up its processor: proc_pid_status(5).
     #[cfg(target_os = "linux")]
     fn switches(thread: &str) -> u64 {
         let mut tasks = std::fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());

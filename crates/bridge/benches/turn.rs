@@ -1,4 +1,4 @@
-//! What a bridge costs for each move, beside the engine: `cargo bench -p referee-bridge`.
+//! Cost of a bridge per move, beside the engine: `cargo bench -p referee-bridge`.
 //!
 //! An engine that answers at once is asked by hand, and through a bridge. Both are this program.
 
@@ -33,7 +33,6 @@ fn engine() -> std::io::Result<()> {
     Ok(())
 }
 
-/// A program and its lines.
 struct Program {
     child: Child,
     lines: BufReader<ChildStdout>,

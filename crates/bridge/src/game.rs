@@ -22,7 +22,6 @@ pub(crate) struct Match {
     pub(crate) clock: Option<Clock>,
     /// All moves so far, with the seats that made them.
     pub(crate) moves: Vec<(u8, String)>,
-    /// The open request.
     pub(crate) turn: Option<u32>,
 }
 

@@ -23,7 +23,6 @@ pub(crate) struct Gtp {
     open: std::collections::VecDeque<(u32, String)>,
     /// The number of the open `genmove`.
     asked: Option<u32>,
-    /// The moves on its board.
     line: Vec<(u8, String)>,
     seat: u8,
     /// The commands that set up the board.

@@ -44,7 +44,7 @@ struct View<'a> {
     /// The squares by number: `b`, `w`, kings in upper case, `.` empty.
     #[serde(borrow)]
     board: Text<'a>,
-    /// Its first letter is the side to move.
+    /// The first letter is the side to move.
     #[serde(borrow)]
     fen: Text<'a>,
 }
@@ -142,7 +142,6 @@ impl Hub {
     }
 }
 
-/// The numbers in a move.
 fn squares(text: &str) -> Vec<usize> {
     text.split(['-', 'x']).filter_map(|square| square.parse().ok()).collect()
 }

@@ -1,4 +1,4 @@
-//! What an engine says about its search, as `info` of its move.
+//! An engine's report on its search, as `info` of its move.
 
 use serde::Serialize;
 

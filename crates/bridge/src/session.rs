@@ -21,9 +21,9 @@ use crate::uci::Uci;
 use crate::wire::{Side, Wire};
 use crate::xboard::Xboard;
 
-/// How long an engine may take to introduce itself. It is less than the usual limit for a bot's `hello`.
+/// The time in which an engine has to introduce itself. It is less than the usual limit for a bot's `hello`.
 pub(crate) const GREETING: Duration = Duration::from_secs(8);
-/// How long it may take to stop thinking.
+/// The time in which it has to stop thinking.
 pub(crate) const STOP: Duration = Duration::from_secs(2);
 /// The maximum length of the name of a bot, and of its author.
 const NAME: usize = 64;
@@ -48,7 +48,7 @@ pub(crate) enum Answer {
     Nothing,
 }
 
-/// How a match has ended for the engine.
+/// The end of a match for the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Won,
@@ -112,7 +112,6 @@ struct Moved<'a> {
     r#move: Option<Text<'a>>,
 }
 
-/// An answer on the wire.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Reply<'a> {
@@ -278,7 +277,7 @@ impl Session {
     }
 }
 
-/// Whether the dialect has the budget.
+/// Returns whether the dialect has the budget.
 fn check_budget(engine: &EngineCommand) -> Result<(), Trouble> {
     let EngineCommand { dialect, budget, ponder, .. } = *engine;
     let what = match dialect {

@@ -1,4 +1,4 @@
-//! Why a bridge ends.
+//! Reasons why a bridge ends.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -6,7 +6,6 @@ use std::process::ExitStatus;
 
 use crate::FAILED;
 
-/// Why a bridge ends.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
     #[error("the referee is gone")]

@@ -183,7 +183,6 @@ fn set_option(name: &str, value: Option<&str>) -> String {
     }
 }
 
-/// Whether a line is this command.
 fn is_command(line: &str, command: &str) -> bool {
     line.trim_start()
         .strip_prefix(command)

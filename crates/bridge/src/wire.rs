@@ -15,11 +15,11 @@ use crate::trouble::Trouble;
 
 /// The maximum length of a line, in bytes: that of the referee's.
 const LONGEST: usize = 1 << 20;
-/// How much is read at once, in bytes.
+/// The bytes read at once.
 const PORTION: usize = 1 << 16;
-/// How long an engine may take to end, after `quit` or after it has closed its output.
+/// The time in which an engine has to end, after `quit` or after it has closed its output.
 const END: Duration = Duration::from_millis(500);
-/// How much of a line is repeated in an error, in characters.
+/// The characters of a line that an error repeats.
 const SHOWN: usize = 200;
 
 /// The present, for the limits of engines.
@@ -31,27 +31,23 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Whose line it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Referee,
     Engine,
 }
 
-/// Lines from a stream.
 #[derive(Debug, Default)]
 struct Lines {
     bytes: Vec<u8>,
-    /// The bytes of one read.
     portion: Vec<u8>,
-    /// Where the next line begins, and up to where no terminator was found.
+    /// The start of the next line, and the position up to which no terminator was found.
     start: usize,
     searched: usize,
     has_ended: bool,
 }
 
 impl Lines {
-    /// Reads once.
     fn fill(&mut self, stream: BorrowedFd<'_>) -> Result<(), Trouble> {
         if self.start > 0 {
             self.bytes.drain(..self.start);
@@ -221,7 +217,7 @@ impl Wire {
         Ok(())
     }
 
-    /// How the engine has ended, within this time.
+    /// The engine's exit status, if it ends within this time.
     fn wait(&mut self, most: Duration) -> Option<std::process::ExitStatus> {
         let deadline = now() + most;
         loop {

@@ -37,7 +37,6 @@ pub(crate) struct Xboard {
     command: EngineCommand,
     features: Features,
     options: Vec<EngineOption>,
-    /// The moves on its board.
     line: Vec<String>,
     /// Whether it answers moves with moves.
     plays: bool,

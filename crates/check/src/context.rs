@@ -33,7 +33,7 @@ pub(super) struct Context<'a> {
     pub(super) check: &'a Check,
     /// The bot's process; `None`: it has to be started.
     pub(super) talk: Option<Talk>,
-    /// Its first line, until it is checked.
+    /// The first line, until it is checked.
     pub(super) first_line: Vec<u8>,
     /// The first text that it printed before its `hello`.
     pub(super) banner: Option<Vec<u8>>,
@@ -136,7 +136,7 @@ impl<'a> Context<'a> {
         self.check.catalog.games().filter(|rules| plays(rules.meta().id)).collect()
     }
 
-    /// Whether text before its `hello` is all that is wrong with it.
+    /// Returns whether text before its `hello` is all that is wrong with it.
     pub(super) fn has_only_a_banner(&self) -> bool {
         self.banner.is_some() && self.hello.is_some() && !self.games().is_empty()
     }
@@ -151,7 +151,7 @@ impl<'a> Context<'a> {
         self.hello.as_ref().map(Wants::from).unwrap_or_default()
     }
 
-    /// Whether the bot wants this part of messages.
+    /// Returns whether the bot wants this part of messages.
     pub(super) fn is_wanted(&self, want: Want) -> bool {
         let wants = self.wants();
         match want {

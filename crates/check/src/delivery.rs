@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use referee_protocol::limits;
 
-/// How lines are written. A bot has to handle all variations except [`Variation::Crlf`].
+/// Ways of writing lines. A bot has to handle all variations except [`Variation::Crlf`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Variation {
     /// Unchanged, in one write.
@@ -39,7 +39,7 @@ const PIECE: usize = 24;
 const WEATHER: &str = r#"{"type":"weather","sky":"grey","wind":{"from":["N","NE"],"knots":12.5}}"#;
 
 impl Variation {
-    /// Whether it sends pings, so that pongs are checked.
+    /// Returns whether it sends pings, so that pongs are checked.
     pub(super) fn has_pings(self) -> bool {
         matches!(self, Variation::Pings | Variation::Joined)
     }
@@ -79,7 +79,6 @@ impl Variation {
     }
 }
 
-/// Adds a field to a line.
 fn with_field(line: &[u8], value: &str) -> Vec<u8> {
     let head = line.strip_suffix(b"}\n").unwrap_or(line);
     [head, b",\"weather\":", value.as_bytes(), b"}\n"].concat()

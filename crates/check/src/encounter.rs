@@ -81,12 +81,10 @@ impl Encounter {
         self.play.table()
     }
 
-    /// How the match ended; `None` while it runs.
     pub fn ending(&self) -> Option<&Ending> {
         self.play.ending()
     }
 
-    /// How many faults a seat has.
     pub fn faults(&self, seat: Seat) -> u32 {
         self.play.faults(seat).total()
     }
@@ -154,12 +152,12 @@ impl Encounter {
         self.play.open_request(seat)
     }
 
-    /// Whether the outbox of a bot contains a request.
+    /// Returns whether the outbox of a bot contains a request.
     pub(super) fn is_asking(&self, seat: Seat) -> bool {
         self.play.is_asking(seat)
     }
 
-    /// Whether the match waits for `ready` of a bot.
+    /// Returns whether the match waits for `ready` of a bot.
     pub(super) fn awaits_ready(&self, seat: Seat) -> bool {
         self.play.awaits_ready(seat)
     }

@@ -79,7 +79,7 @@ rules! {
 }
 
 impl Rule {
-    /// Whether it says that a bot gets only matches of the games in its `hello`.
+    /// Returns whether it says that a bot gets only matches of the games in its `hello`.
     pub fn is_about_games(&self) -> bool {
         *self == Rule::GAMES
     }

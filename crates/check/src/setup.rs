@@ -1,4 +1,4 @@
-//! What is checked, and how.
+//! The bot to check, and the terms of the check.
 
 use std::time::Duration;
 

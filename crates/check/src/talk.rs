@@ -23,9 +23,9 @@ use crate::verdict::Violation;
 
 /// Lines per direction that an explanation shows since the last write, and characters of each.
 const SHOWN: (usize, usize) = (3, 400);
-/// How long to wait for the end of a process after the end of its stream.
+/// The time to wait for the end of a process after the end of its stream.
 const EXIT: Duration = Duration::from_millis(limits::EXIT_MS);
-/// How long to wait for a bot to read a ping.
+/// The time to wait for a bot to read a ping.
 const PING: Duration = Duration::from_millis(100);
 /// Maximum reads during one write: prevents a deadlock with a bot that writes before it reads.
 const READS: usize = 16;
@@ -212,7 +212,7 @@ impl Talk {
         }
     }
 
-    /// Whether the bot exceeds the flood limit between two requests.
+    /// Returns whether the bot exceeds the flood limit between two requests.
     pub(super) fn is_flooding(&self) -> bool {
         self.chatter.0 > limits::LINES_BETWEEN_REQUESTS
             || self.chatter.1 > limits::BYTES_BETWEEN_REQUESTS as usize
@@ -224,7 +224,6 @@ impl Talk {
         self.lines = Lines::new(limits::LINE_FROM_BOT);
     }
 
-    /// Closes its input.
     pub(super) fn close(&mut self) {
         self.stream = None;
     }

@@ -22,7 +22,6 @@ pub enum StepVerdict {
 }
 
 impl StepVerdict {
-    /// The word for people.
     pub fn as_str(self) -> &'static str {
         match self {
             StepVerdict::Passed => "ok",
@@ -79,7 +78,6 @@ pub struct StepResult {
     pub notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violation: Option<Violation>,
-    /// How long it took, in milliseconds.
     pub took_ms: u64,
     /// The end of the bot's standard error during the step, at most 64 KiB.
     pub stderr: String,
@@ -92,7 +90,7 @@ pub(super) enum Stop {
     CannotRun(CannotCheck),
 }
 
-/// Why a bot cannot be checked on this machine.
+/// Reasons why a bot cannot be checked on this machine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotCheck {

@@ -23,12 +23,10 @@ pub struct SeatClient {
     state: watch::Sender<SeatState>,
 }
 
-/// An open request.
 #[derive(Clone, Debug)]
 pub struct OpenTurn {
     /// The `turn` message.
     pub message: Value,
-    /// When it arrived.
     pub at: Instant,
 }
 
@@ -38,7 +36,6 @@ struct SeatState {
     start: Value,
     /// The events that have not been read.
     events: Vec<Value>,
-    /// The open request.
     turn: Option<OpenTurn>,
     /// The last `error` since the previous request.
     error: Option<Value>,
@@ -58,12 +55,11 @@ impl SeatClient {
         SeatChanges(self.state.subscribe())
     }
 
-    /// The open request.
     pub fn turn(&self) -> Option<OpenTurn> {
         self.state.borrow().turn.clone()
     }
 
-    /// What the referee said of the last answer that was wrong or late.
+    /// The referee's error for the last answer that was wrong or late.
     pub fn error(&self) -> Option<String> {
         self.state.borrow().error.as_ref().and_then(|error| error["message"].as_str()).map(str::to_owned)
     }

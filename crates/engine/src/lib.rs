@@ -1,4 +1,4 @@
-//! What plays matches: threads, streams and processes around [`referee_match::Match`].
+//! Plays matches: threads, streams and processes around [`referee_match::Match`].
 //!
 //! * [`driver`]: one lane, the matches and streams of one thread
 //! * [`sources`]: where bots come from, processes and connections

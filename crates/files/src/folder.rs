@@ -15,7 +15,6 @@ use rustix::io::Errno;
 
 use crate::regular::{MOST_READ, at, check_regular, kind, read_limited};
 
-/// An open directory.
 #[derive(Debug)]
 pub struct Folder {
     handle: File,

@@ -11,8 +11,8 @@ use crate::{Folder, StorageWait};
 /// The file name in the tournament's directory.
 const NAME: &str = "begun";
 
-/// How often locking is tried, every 10 ms: a process that was just killed holds its lock until the system has
-/// cleaned it up.
+/// The number of tries to lock, one every 10 ms: a process that was just killed holds its lock until the
+/// system has cleaned it up.
 const TRIES: u32 = 200;
 
 /// A file with a line for every match that has started: its id and its entrants by seat, as `m17.2 0,3`. A line costs
@@ -55,7 +55,7 @@ impl Journal {
         Journal { wait, ..self }
     }
 
-    /// Whether a process has locked it, so that the run is in progress.
+    /// Returns whether a process has locked it, so that the run is in progress.
     ///
     /// # Errors
     /// Errors of the disk.

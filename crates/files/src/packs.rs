@@ -21,7 +21,7 @@ use crate::regular::{MOST_READ, at, read_limited};
 
 /// The number of matches whose records are in one pack.
 const MATCHES: u32 = 1000;
-/// How names of records end.
+/// The ending of records' names.
 const RECORD: &str = ".jsonl";
 
 /// The matches of a pack, by their numbers.
@@ -69,7 +69,6 @@ fn number_of(name: &str) -> Option<u32> {
 /// A record and when it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredRecord {
-    /// Its lines.
     pub bytes: Vec<u8>,
     /// The time of its last change: results are dated by it.
     pub written_at: SystemTime,
@@ -78,7 +77,7 @@ pub struct StoredRecord {
 #[derive(Debug)]
 struct OpenPack {
     range: PackRange,
-    /// Its device and its inode: another pack may have replaced it.
+    /// The device and its inode: another pack may have replaced it.
     identity: (u64, u64),
     archive: ZipArchive<BufReader<File>>,
 }
@@ -109,7 +108,7 @@ impl RecordFolder {
         Ok(self.folder.names()?.iter().filter_map(|name| PackRange::of_pack(name)).collect())
     }
 
-    /// Whether there is a pack for these matches.
+    /// Returns whether there is a pack for these matches.
     ///
     /// # Errors
     /// If its name belongs to something else than a file.
@@ -145,7 +144,7 @@ impl RecordFolder {
         .map(Option::unwrap_or_default)
     }
 
-    /// Whether a pack has this record.
+    /// Returns whether a pack has this record.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -155,7 +154,7 @@ impl RecordFolder {
         found.map(Option::unwrap_or_default)
     }
 
-    /// Whether a record is a file of its own.
+    /// Returns whether a record is a file of its own.
     ///
     /// # Errors
     /// If its name belongs to something else.

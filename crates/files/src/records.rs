@@ -128,7 +128,7 @@ impl Records {
         self.write(&aside_name(match_id), record)
     }
 
-    /// Whether [`Records::sync`] waits for the disk.
+    /// Returns whether [`Records::sync`] waits for the disk.
     pub fn is_durable(&self) -> bool {
         self.inner.is_durable
     }

@@ -59,9 +59,9 @@ pub fn open_regular(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
 /// The size of the largest file that is read as a whole, in bytes.
 pub(super) const MOST_READ: u64 = 1 << 30;
 
-/// How many bytes compressed data may give for each of its own, beyond [`LEAST_UNPACKED`].
+/// The bytes that compressed data may give for each of its own, beyond [`LEAST_UNPACKED`].
 const MOST_RATIO: u64 = 100;
-/// How many bytes any compressed data may give.
+/// The bytes that any compressed data may give.
 const LEAST_UNPACKED: u64 = 4 << 20;
 
 /// The maximum size of what compressed data of this size gives. It grows with the data, so that a small file cannot take much
@@ -103,7 +103,7 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     read_limited(open_regular(path, OpenOptions::new().read(true))?, MOST_READ)
 }
 
-/// How data that is compressed with gzip begins (RFC 1952).
+/// The first bytes of data compressed with gzip (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Decompresses the contents of a file, if they are compressed with gzip.
@@ -121,7 +121,8 @@ pub fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     })
 }
 
-/// Whether a file name ends with `.` and this extension, before that of a compressed file if it has one.
+/// Returns whether a file name ends with `.` and this extension, before that of a compressed file if it has
+/// one.
 pub fn has_extension(path: &Path, extension: &str) -> bool {
     let has = |path: &Path, wanted: &str| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use referee_game::Wrong;
 use referee_game::printable::printable;
 
-/// Why a path is not in a directory.
+/// Reasons why a path is not in a directory.
 #[derive(Debug, thiserror::Error)]
 pub enum NotInFolder {
     #[error("{}", path.display())]
@@ -58,7 +58,7 @@ impl ResolvedFolder {
         path.canonicalize().map(ResolvedFolder).map_err(|error| unreadable(path, error))
     }
 
-    /// Its absolute path without links.
+    /// The absolute path without links.
     pub fn path(&self) -> &Path {
         &self.0
     }

@@ -97,7 +97,7 @@ pub struct RunningMatch {
     id: String,
     /// `None` after an error.
     file: Option<File>,
-    /// Its length in bytes.
+    /// The length in bytes.
     length: u64,
     /// Whether it was continued: then the file is open for appending, and cannot be overwritten for another match.
     is_continued: bool,
@@ -254,7 +254,6 @@ impl RunningMatch {
         self.shared.folder.sync()
     }
 
-    /// Removes the journal.
     pub fn discard(&mut self) {
         if self.file.take().is_some()
             && let Err(error) = self.shared.folder.remove(&self.id)

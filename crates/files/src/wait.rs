@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How long a write waits before it is retried.
+/// The pause before a write is retried.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Retries writes that fail because the disk is full or the database is locked. All stores of a run share it. The default
@@ -45,7 +45,7 @@ impl StorageWait {
         StorageWait(Some(Arc::default()))
     }
 
-    /// Whether a write is being retried, so that no match should begin.
+    /// Returns whether a write is being retried, so that no match should begin.
     pub fn is_waiting(&self) -> bool {
         self.0.as_ref().is_some_and(|inner| inner.lock().waiting > 0)
     }
@@ -97,7 +97,7 @@ impl WriteError for io::Error {
     }
 }
 
-/// Whether an error of this kind is that of a full disk or of a lock, whose cause may go away.
+/// Returns whether an error of this kind is that of a full disk or of a lock, whose cause may go away.
 pub fn is_temporary(kind: io::ErrorKind) -> bool {
     use io::ErrorKind::{QuotaExceeded, ResourceBusy, StorageFull};
     matches!(kind, StorageFull | QuotaExceeded | ResourceBusy)

@@ -39,7 +39,6 @@ pub struct UnknownGame {
 }
 
 impl Catalog {
-    /// A catalog without games.
     pub const fn empty() -> Catalog {
         Catalog { games: Vec::new(), versions: Vec::new(), accepts_changed: false }
     }
@@ -76,7 +75,7 @@ impl Catalog {
         self.accepts_changed = true;
     }
 
-    /// Whether records are replayed with other versions of a game.
+    /// Returns whether records are replayed with other versions of a game.
     pub fn accepts_changed(&self) -> bool {
         self.accepts_changed
     }

@@ -1,4 +1,4 @@
-//! How errors are written.
+//! Writes errors with their sources.
 
 use std::error::Error;
 use std::fmt;

@@ -50,7 +50,6 @@ pub struct Bank {
 }
 
 impl Bank {
-    /// Creates a full bank.
     pub const fn new(clock: TimeControl) -> Bank {
         Bank { clock, left: clock.bank as i64 }
     }

@@ -52,7 +52,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// These words, separated by spaces, and these names.
+    /// Creates a vocabulary of these words, separated by spaces, and these names.
     pub fn of(words: &str, names: impl IntoIterator<Item = String>) -> Vocabulary {
         let names = words.split_whitespace().map(str::to_owned).chain(names).collect();
         Vocabulary { names, ..Vocabulary::default() }
@@ -79,7 +79,7 @@ pub fn squares(files: &str, ranks: impl IntoIterator<Item = u8>) -> Vec<String> 
     ranks.into_iter().flat_map(|rank| files.chars().map(move |file| format!("{file}{rank}"))).collect()
 }
 
-/// Why a game cannot be disguised.
+/// Reasons why a game cannot be disguised.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDisguised {
     #[error("the disguise has 1 to {LONGEST} printable characters of ASCII")]
@@ -165,7 +165,7 @@ pub fn disguise(rules: &'static dyn Rules, text: &str) -> Result<&'static dyn Ru
     Ok(made)
 }
 
-/// What a record says of a disguise: the text, the id of the game, and the program that its rules are.
+/// Reads the disguise from a record: the text, the id of the game, and the program that its rules are.
 pub fn disguise_of(program: &RawValue) -> Option<(String, String, Option<Box<RawValue>>)> {
     #[derive(serde::Deserialize)]
     struct Described {
@@ -253,7 +253,6 @@ fn no_options() -> Box<RawValue> {
     RawValue::from_string("{}".to_owned()).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// The names of a disguise.
 #[derive(Debug)]
 struct Words {
     key: [u8; 32],
@@ -376,7 +375,7 @@ impl Words {
         sorted.into_iter().collect()
     }
 
-    /// What is on places, by their names. A value of another form is treated as any other.
+    /// Renames the content of places by their names. A value of another form is treated as any other.
     fn places(&self, names: &[String], value: Value) -> Value {
         let characters = |text: &str| text.chars().map(|c| Value::from(c.to_string())).collect::<Vec<_>>();
         let found = match &value {
@@ -395,7 +394,7 @@ impl Words {
         Value::Object(placed.into_iter().collect())
     }
 
-    /// What is on one place: a name, or characters that stand for several things.
+    /// Renames the content of one place: a name, or characters that stand for several things.
     fn stack(&self, value: Value) -> Value {
         match value {
             Value::String(text) if text.chars().count() > 1 && !self.names.contains_key(&text) => {

@@ -23,7 +23,6 @@ use crate::seat::{Seat, SeatSet, Seating, Viewer};
 pub struct Meta {
     /// The id in messages, records and on the command line.
     pub id: &'static str,
-    /// The display name.
     pub title: &'static str,
     /// The version of the rules. It changes when the same moves could lead to a different position.
     pub rules_version: u32,
@@ -128,21 +127,20 @@ pub struct ReasonMeta {
 /// Describes an option in lists and help texts.
 #[derive(Debug)]
 pub struct OptionMeta {
-    /// Its key.
+    /// The key.
     pub name: &'static str,
-    /// Its effect, range and default.
+    /// The effect, range and default.
     pub help: &'static str,
 }
 
-/// What has to happen next in a position. `D` is [`NoDraw`] in a game without chance, `S` the seats that decide, or a
-/// [`OpenDecision`](crate::erased::OpenDecision) of theirs.
+/// The next thing that has to happen in a position. `D` is [`NoDraw`] in a game without chance, `S` the seats
+/// that decide, or a [`OpenDecision`](crate::erased::OpenDecision) of theirs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Turn<D = Draw, S = SeatSet> {
     /// These seats decide, each without knowing the decisions of the others.
     Decide(S),
     /// The referee draws random numbers.
     Draw(D),
-    /// The game is over.
     Over(Outcome),
 }
 
@@ -211,7 +209,7 @@ pub struct IllegalMove<M: Display> {
     pub mv: M,
 }
 
-/// What a bot knows in addition to a view.
+/// Knowledge of a bot in addition to a view.
 #[derive(Clone, Debug)]
 pub struct Known<'a, O> {
     pub options: &'a O,
@@ -285,7 +283,7 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     const OPENING_FILES: &'static [OpeningFile] = &[LINES];
     /// The words that a disguise replaces, if the game can be [disguised](crate::disguise::disguise).
     const VOCABULARY: Option<fn() -> Vocabulary> = None;
-    /// How a position is sampled from a view, if the game implements [`Imagine`].
+    /// Samples a position from a view, if the game implements [`Imagine`].
     const IMAGINATION: Option<Imagination<Self>> = None;
     /// The types from which the JSON Schemas of the game are generated; by default, the schemas only state what holds
     /// for every game.
@@ -357,7 +355,7 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
         Ok(())
     }
 
-    /// Whether a seat decides now and may play this move.
+    /// Returns whether a seat decides now and may play this move.
     fn is_legal(&self, seat: Seat, mv: Self::Move) -> bool {
         let decides = matches!(self.turn(), Turn::Decide(seats) if seats.contains(seat));
         decides && {
@@ -406,13 +404,14 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
         json::write_value(out, &self.view(viewer));
     }
 
-    /// Whether `text` is a short form of `mv`. A short form is accepted if it matches exactly one legal move.
+    /// Returns whether `text` is a short form of `mv`. A short form is accepted if it matches exactly one
+    /// legal move.
     fn is_short_form(text: &str, mv: Self::Move) -> bool {
         let _ = (text, mv);
         false
     }
 
-    /// Whether only the mover may see which move this is.
+    /// Returns whether only the mover may see which move this is.
     fn is_secret(&self, seat: Seat, mv: Self::Move) -> bool {
         let _ = (seat, mv);
         false
@@ -446,7 +445,6 @@ type SampleFn<G> =
 pub struct Imagination<G: Game>(SampleFn<G>);
 
 impl<G: Imagine> Imagination<G> {
-    /// The only value.
     pub const OF: Imagination<G> = Imagination(|known, view, count, mut rng| {
         let seen = serde_json::from_str(view)?;
         Ok((0..count).map(|_| G::imagine(known, &seen, &mut rng)).collect())

@@ -2,7 +2,6 @@
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Encodes bytes as hex.
 pub fn encode(bytes: &[u8]) -> String {
     bytes
         .iter()

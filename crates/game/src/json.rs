@@ -27,7 +27,6 @@ macro_rules! key {
 #[doc(inline)]
 pub use crate::{key, opening};
 
-/// Writes one JSON object.
 #[derive(Debug)]
 pub struct Object<'a> {
     out: &'a mut Vec<u8>,
@@ -66,7 +65,6 @@ impl<'a> Object<'a> {
         if text.bytes().all(is_plain) { self.word(key, text) } else { self.value(key, &text) }
     }
 
-    /// Writes a number.
     #[inline(always)]
     pub fn number(&mut self, key: &str, number: impl Into<u64>) -> &mut Self {
         decimal(self.key(key), number.into());
@@ -106,7 +104,8 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Whether a byte needs no escaping. Lead bytes of non-ASCII active characters in UTF-8 do not count as plain.
+/// Returns whether a byte needs no escaping. Lead bytes of non-ASCII active characters in UTF-8 do not count
+/// as plain.
 pub fn is_plain(byte: u8) -> bool {
     !matches!(byte, b'"' | b'\\' | ..b' ' | 0x7f | 0xc2 | 0xd8 | 0xe2)
 }

@@ -11,21 +11,18 @@ use crate::excerpt::excerpt;
 const LEVELS: usize = 127;
 /// A number of at most this many characters without an exponent fits into a double.
 const PLAIN_NUMBER: usize = 300;
-/// How many characters of a key an error quotes.
+/// The characters of a key that an error quotes.
 const QUOTED: usize = 40;
 
 /// A value: strings and plain integers are returned, others are only validated.
 #[derive(Debug)]
 pub enum Value<'a> {
-    /// A string.
     Text(Text<'a>),
     /// A number without sign, fraction or exponent, and below 2^64.
     Number(u64),
-    /// Any other value.
     Other,
 }
 
-/// Why a text is rejected.
 #[derive(Debug, thiserror::Error)]
 #[error("{flaw} at line 1 column {column}")]
 pub struct ScanError {

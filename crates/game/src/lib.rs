@@ -1,4 +1,4 @@
-//! What a board game is to a referee, without files, processes, sockets, clocks and random sources.
+//! Board games without files, processes, sockets, clocks and random sources.
 //!
 //! * [`Game`] are the rules of a game: positions as values, legal moves, views, outcomes; [`Chance`], [`Imagine`],
 //!   [`Openings`](openings) and [`Notation`] are what only some games have

@@ -8,7 +8,6 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::is_nfc;
 use unicode_security::GeneralSecurityProfile;
 
-/// Why a name is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     #[error("a name has 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-` and space")]
@@ -76,9 +75,8 @@ pub fn check_display_name(name: &str) -> Result<(), NameError> {
 /// The maximum number of combining marks in a row (Unicode Technical Standard 39, section 5.4).
 const MOST_MARKS: u32 = 4;
 
-/// What is left of a name when everything is removed that a reader may overlook: case, separators, and the difference
-/// between characters that look alike (Unicode Technical Standard 39, and a few pairs of ASCII). Two names must not have the
-/// same.
+/// Reduces a name to its visible letters: case, separators, and the difference between characters that look
+/// alike (Unicode Technical Standard 39, and a few pairs of ASCII). Two names must not have the same.
 pub fn skeleton(name: &str) -> String {
     let seen = |c: char| match c {
         '.' | '_' | '-' | ' ' => None,
@@ -116,7 +114,7 @@ impl fmt::Display for Likeness<'_> {
         if given == taken {
             return write!(f, "`{given}` is taken");
         }
-        // What other alphabets share with ASCII cannot be seen.
+        // Letters that other alphabets share with ASCII look the same.
         let others = |name: &str| -> String {
             let others: Vec<String> = name.chars().filter(|c| !c.is_ascii()).map(in_code).collect();
             if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) }

@@ -24,7 +24,7 @@ pub trait Notation: Debug + Sync {
     fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = Checked> + 'a>>;
 }
 
-/// Why a match cannot be written in a notation.
+/// Reasons why a match cannot be written in a notation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotWritable {
@@ -46,27 +46,22 @@ pub enum NotWritable {
 #[derive(Clone, Debug)]
 pub struct Sheet {
     pub match_id: String,
-    /// The names of the seats.
     pub names: Vec<String>,
     /// The options, with defaults filled in.
     pub options: Box<RawValue>,
-    /// The moves in order.
     pub moves: Vec<String>,
     /// The seats that made them.
     pub seats: Vec<Seat>,
-    /// The draws in order.
     pub draws: Vec<SheetDraw>,
-    /// What else is known of the moves, in order; empty if nothing is.
+    /// Further facts about the moves, in order; empty if there are none.
     pub notes: Vec<MoveNote>,
     /// The ranks of the seats; `None` when aborted.
     pub ranks: Option<Vec<u8>>,
-    /// What ended the match, as text.
+    /// How the match ended, as text.
     pub ended: String,
-    /// Where it belongs.
     pub tags: MatchTags,
 }
 
-/// A draw of the referee.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SheetDraw {
     /// The number of moves before it.
@@ -74,22 +69,22 @@ pub struct SheetDraw {
     pub drawn: Vec<u32>,
 }
 
-/// What is known of a move besides its text. Openings and moves of the referee have nothing.
+/// Facts about a move besides its text. Openings and moves of the referee have nothing.
 #[derive(Clone, Debug, Default)]
 pub struct MoveNote {
     /// The time that the bot took, in microseconds.
     pub took_us: Option<u64>,
-    /// What the bot says of its search.
+    /// The bot's report on its search.
     pub info: Option<Box<RawValue>>,
 }
 
-/// Where and when a match was played, as far as that is known. A record does not contain it.
+/// The place and the time of a match, if known. A record does not contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MatchTags {
     /// The name of the tournament.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// Where more of the match is found.
+    /// The page with more about the match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
     /// The day in UTC on which it began, such as 2026.11.22.
@@ -115,18 +110,15 @@ pub struct Checked {
     pub plies: usize,
     /// Unambiguous deviations from the notation, in order.
     pub remarks: Vec<Flaw>,
-    /// Whether the game is valid.
     pub verdict: Validity,
 }
 
-/// Whether a game of a collection is valid.
+/// The validity of a game of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Validity {
-    /// It is valid.
     Sound,
     /// It was not checked, for this reason.
     Skipped(Flaw),
-    /// It is invalid.
     Wrong(Flaw),
 }
 
@@ -139,7 +131,7 @@ pub struct Flaw {
     pub ply: usize,
     /// The line of the file, counted from 1.
     pub line: usize,
-    /// What is wrong, and what was expected.
+    /// The defect, and the expected value.
     pub what: String,
 }
 

@@ -27,7 +27,7 @@ pub struct GivenOpening {
     pub line: usize,
     /// The options that set up its start position; empty if it starts from the position of the set-up.
     pub options: Map<String, Value>,
-    /// Its moves; not yet checked for legality.
+    /// The moves; not yet checked for legality.
     pub moves: Vec<String>,
 }
 

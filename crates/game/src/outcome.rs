@@ -57,7 +57,6 @@ impl Outcome {
         Outcome { standing, amounts: None, reason, turn_limit: false }
     }
 
-    /// All sides are equal.
     pub const fn draw(reason: &'static str) -> Outcome {
         Outcome { standing: [0; MAX_SEATS], amounts: None, reason, turn_limit: false }
     }

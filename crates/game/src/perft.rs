@@ -123,7 +123,7 @@ pub(crate) fn divide_table(table: &dyn Table, depth: u32) -> Result<Vec<(String,
     Ok(divided.into_iter().collect())
 }
 
-/// What [`each_successor`] calls with a position after a move and the text of the move.
+/// Called by [`each_successor`] with a position after a move and the text of the move.
 type Visit<'a> = &'a mut dyn FnMut(Option<&dyn Table>, &str) -> Result<(), NotOpened>;
 
 /// Calls `visit` for the position after each move, for every outcome of a draw before it. At depth 0, calls it once,

@@ -8,7 +8,7 @@ use crate::seat::{Seat, Seating};
 
 /// Maximum length of a playout, in decisions and draws.
 pub const LONGEST: u32 = 20_000;
-/// How many moves a seat considers before it plays one that loses immediately.
+/// The number of moves that a seat considers before it plays one that loses immediately.
 const CANDIDATES: u32 = 4;
 
 /// Plays random moves until the game is over. `None` after [`LONGEST`] decisions and draws, and if a seat has no legal move,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Whether a character may act on a terminal, reorder the text around it or end a line: control characters, line and
-/// paragraph separators, bidirectional controls.
+/// Returns whether a character may act on a terminal, reorder the text around it or end a line: control
+/// characters, line and paragraph separators, bidirectional controls.
 pub fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -72,16 +72,14 @@ impl Scene {
 pub const TEXT_SEATS: [Tone; MAX_SEATS] =
     [Tone::Red, Tone::Blue, Tone::Green, Tone::Orange, Tone::Purple, Tone::Yellow];
 
-/// What is drawn above what.
+/// Drawing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
     /// The board, below everything.
     Board,
-    /// Marked cells.
     Mark,
-    /// What moves: pieces, cards, dice.
+    /// Moving shapes: pieces, cards, dice.
     Piece,
-    /// Labels on pieces.
     Label,
 }
 
@@ -102,9 +100,9 @@ pub struct Shape {
     pub x: i16,
     /// The vertical position of its origin.
     pub y: i16,
-    /// Its rotation in degrees clockwise; `None` for a shape that stays upright when the board is turned around.
+    /// Rotation in degrees clockwise; `None` for a shape that stays upright when the board is turned around.
     pub turn: Option<i16>,
-    /// What it consists of, the lowest part first.
+    /// The parts, the lowest one first.
     pub parts: Vec<Part>,
 }
 
@@ -114,28 +112,24 @@ impl Shape {
         Shape { id: id.into(), kind: None, layer, x, y, turn: None, parts: Vec::new() }
     }
 
-    /// Sets the kind.
     #[must_use]
     pub fn kind(mut self, kind: impl Into<String>) -> Shape {
         self.kind = Some(kind.into());
         self
     }
 
-    /// Sets the rotation.
     #[must_use]
     pub fn turned(mut self, degrees: i16) -> Shape {
         self.turn = Some(degrees);
         self
     }
 
-    /// Adds a part.
     #[must_use]
     pub fn with(mut self, part: Part) -> Shape {
         self.parts.push(part);
         self
     }
 
-    /// Adds parts.
     #[must_use]
     pub fn with_all(mut self, parts: impl IntoIterator<Item = Part>) -> Shape {
         self.parts.extend(parts);
@@ -153,14 +147,12 @@ pub struct Part {
     pub line: Option<(Tone, i16)>,
 }
 
-/// The form of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// A rectangle by its upper left corner, width, height and the radius of its corners.
     Rect(i16, i16, i16, i16, i16),
     /// A circle by its centre and radius.
     Disc(i16, i16, i16),
-    /// A closed polygon.
     Polygon(Vec<(i16, i16)>),
     /// A line of text by its centre and size.
     Text(i16, i16, i16, String),
@@ -190,7 +182,6 @@ impl Part {
         Part::of(Form::Text(0, 0, size, text.into()))
     }
 
-    /// Moves the part.
     #[must_use]
     pub fn at(mut self, dx: i16, dy: i16) -> Part {
         match &mut self.form {
@@ -231,15 +222,10 @@ pub enum Tone {
     Paper,
     /// The frame and the ground of a board.
     Board,
-    /// Light cells.
     Light,
-    /// Dark cells.
     Dark,
-    /// Text on dark cells.
     OnDark,
-    /// Special cells.
     Special,
-    /// A marked cell.
     Mark,
     /// Gold: crowns, rings.
     Gold,
@@ -247,24 +233,17 @@ pub enum Tone {
     White,
     /// Black pieces, and text on cards.
     Black,
-    /// A colour.
     Red,
-    /// A colour.
     Orange,
-    /// A colour.
     Yellow,
-    /// A colour.
     Green,
-    /// A colour.
     Blue,
-    /// A colour.
     Purple,
     /// The back of a card.
     Back,
 }
 
 impl Tone {
-    /// All colours.
     pub const ALL: [Tone; 19] = [
         Tone::Ink,
         Tone::Faint,

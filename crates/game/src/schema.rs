@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::erased::{Of, Rules};
 use crate::{Game, Meta, NoFact, OptionMeta, Seat};
 
-/// How the schemas of a game are generated: [`Game::SCHEMAS`].
+/// Generates the schemas of a game: [`Game::SCHEMAS`].
 #[derive(Clone, Copy, Debug)]
 pub struct Schemas {
     view: fn(&mut SchemaGenerator) -> Schema,

@@ -46,7 +46,6 @@ impl SeatSet {
         if count < 8 { SeatSet((1 << count) - 1) } else { SeatSet(u8::MAX) }
     }
 
-    /// Whether the set contains a seat.
     pub const fn contains(self, seat: Seat) -> bool {
         self.0 & SeatSet::bit(seat) != 0
     }
@@ -71,7 +70,6 @@ impl SeatSet {
         (self.0 & SeatSet::bit(seat).wrapping_sub(1)).count_ones() as usize
     }
 
-    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -147,7 +145,7 @@ pub enum Viewer {
 }
 
 impl Viewer {
-    /// Whether this viewer may see the private information of `seat`.
+    /// Returns whether this viewer may see the private information of `seat`.
     pub fn shares(self, seat: Seat) -> bool {
         self == Viewer::Seat(seat) || self == Viewer::Omniscient
     }

@@ -9,7 +9,7 @@ use crate::erased::NotOpened;
 use crate::name::NameError;
 use crate::{Chain, Misconfigured, UnknownGame};
 
-/// What is wrong, as a sentence for people that says what would be right; or where something is wrong, and what that is as the
+/// A defect as a sentence for people that says what would be right; or its place, with the defect as the
 /// source. Errors on which somebody branches have types of their own.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
@@ -20,7 +20,6 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    /// A sentence.
     pub const fn new(what: &'static str) -> Wrong {
         Wrong { what: Cow::Borrowed(what), why: None }
     }

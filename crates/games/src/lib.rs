@@ -11,7 +11,6 @@ macro_rules! games {
     ($($module:ident :: $game:ident,)*) => {
         $(pub mod $module;)*
 
-        /// The games of this crate.
         pub fn catalog() -> Catalog {
             Catalog::empty()$(.with::<$module::$game>())*
         }
@@ -32,7 +31,6 @@ macro_rules! games {
 
 /// An operation that needs the concrete type of each game, which a [`Catalog`] erases.
 pub trait Visitor {
-    /// Visits one game.
     fn game<G: Imagine>(&mut self);
 }
 

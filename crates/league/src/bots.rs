@@ -16,18 +16,18 @@ use referee_store::{StoreError, parsed_column, stored_words};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeagueBot {
-    /// Its name, without a version.
+    /// The name, without a version.
     pub name: String,
     /// Bots of the same owner do not meet.
     pub owner: String,
     /// SHA-256 of its token, if it connects.
     #[serde(skip)]
     pub token: Option<[u8; 32]>,
-    /// Its command line, if the server starts it.
+    /// The command line, if the server starts it.
     pub command: Option<String>,
     /// The working directory of the command.
     pub directory: Option<PathBuf>,
-    /// Its fixed rating, in Elo.
+    /// The fixed rating, in Elo.
     pub anchor: Option<f64>,
     /// The ladders that a program plays on; `None`: all.
     pub ladders: Option<BTreeSet<String>>,
@@ -41,7 +41,7 @@ pub struct LeagueBot {
     pub added_at: String,
     /// Since when it does not take part any more.
     pub revoked_at: Option<String>,
-    /// Why the server does not start its command.
+    /// The reason why the server does not start its command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// The name that people see instead of its name.
@@ -51,7 +51,7 @@ pub struct LeagueBot {
     pub version: Option<u32>,
 }
 
-/// Why a bot takes part no longer.
+/// Reasons why a bot takes part no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BotEnd {
@@ -69,7 +69,7 @@ stored_words!(BotEnd {
     Disqualified => "disqualified",
 });
 
-/// What the organiser should know of the name of a program in the file of a league.
+/// Remarks for the organiser on the name of a program in the file of a league.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramName {
@@ -90,7 +90,8 @@ impl LeagueBot {
         directory.file_name()?.to_str()?.parse().ok()
     }
 
-    /// Whether it takes part, and can: a bot of a restored backup has no token, and the server may refuse its command.
+    /// Returns whether it takes part, and can: a bot of a restored backup has no token, and the server may
+    /// refuse its command.
     pub(super) fn is_admitted(&self) -> bool {
         let can_play = self.token.is_some() || (self.command.is_some() && self.refused.is_none());
         self.revoked_at.is_none() && can_play
@@ -158,7 +159,7 @@ impl League {
         read_bots_that(&self.db, "WHERE owner = ?1", [owner]).map_err(failed)
     }
 
-    /// Why bots, or those of an owner, take part no longer, by name.
+    /// The reason why bots, or those of an owner, take part no longer, by name.
     ///
     /// # Errors
     /// Errors of the database.

@@ -12,13 +12,13 @@ use super::{League, failed, utc};
 use referee_game::json;
 use referee_store::{StoreError, parsed_column};
 
-/// How long a challenge waits for its players.
+/// The time for which a challenge waits for its players.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A match that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Challenge {
-    /// Its number in the database.
+    /// The number in the database.
     pub id: i64,
     /// The names of the players, in no order of seats.
     pub players: Vec<String>,

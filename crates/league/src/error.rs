@@ -1,9 +1,9 @@
-//! What does not fit a ladder.
+//! Conflicts with a ladder.
 
 use referee_game::Wrong;
 use referee_store::StoreError;
 
-/// Why the results of a ladder cannot be counted.
+/// Reasons why the results of a ladder cannot be counted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotCounted {

@@ -60,13 +60,13 @@ pub struct PlannedEvent {
 }
 
 impl PlannedEvent {
-    /// Whether it concerns a ladder; `None`: the league as a whole.
+    /// Returns whether it concerns a ladder; `None`: the league as a whole.
     pub fn is_of(&self, ladder: Option<&str>) -> bool {
         self.ladder.is_none() || self.ladder.as_deref() == ladder
     }
 }
 
-/// What is in force on a ladder, or in the league as a whole, because of events that have passed.
+/// The effects of past events on a ladder, or on the league as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InForce {
     pub is_frozen: bool,
@@ -76,7 +76,7 @@ pub struct InForce {
 }
 
 impl InForce {
-    /// What is in force at a time, in UTC, by events in their order.
+    /// The effects of events, in their order, at a time in UTC.
     pub fn at(events: &[PlannedEvent], ladder: Option<&str>, now: &str) -> InForce {
         let mut found = InForce::default();
         for event in events.iter().filter(|event| event.is_of(ladder) && *event.at <= *now) {
@@ -93,7 +93,7 @@ impl InForce {
         found
     }
 
-    /// What has to happen after others were in force.
+    /// Transitions from the effects before to these.
     fn changes_from(&self, before: &InForce) -> Vec<EventKind> {
         let change = |[was, is]: [bool; 2], [on, off]: [EventKind; 2]| {
             (was != is).then_some(if is { on } else { off })
@@ -175,7 +175,7 @@ pub(super) fn check_opponents(
 }
 
 impl League {
-    /// What is in force on a ladder because of events; `None`: in the league as a whole.
+    /// The effects of events on a ladder; `None`: in the league as a whole.
     ///
     /// # Errors
     /// Errors of the database, or if the value is damaged.
@@ -185,7 +185,7 @@ impl League {
         serde_json::from_str(&text).map_err(|error| damaged("league", format!("{error}: {text:?}")))
     }
 
-    /// What is in force because of events, by ladder; of the league as a whole by an empty name.
+    /// The effects of events, by ladder; those on the league as a whole under an empty name.
     ///
     /// # Errors
     /// Errors of the database, or if a value is damaged.
@@ -199,7 +199,7 @@ impl League {
         keys.into_iter().map(|key| Ok((key.clone(), self.in_force(Some(&key))?))).collect()
     }
 
-    /// Whether the season of an event that has passed at this time was ended, or could not be.
+    /// Returns whether the season of an event that has passed at this time was ended, or could not be.
     ///
     /// # Errors
     /// Errors of the database.

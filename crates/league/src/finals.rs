@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::League;
 
-/// Where people watch the finals of a ladder.
+/// The page on which people watch the finals of a ladder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinalsLink {
     pub name: String,

@@ -28,7 +28,6 @@ pub struct KeptRating {
     pub rating: Estimate,
     /// The number of its rated matches so far.
     pub matches: u32,
-    /// Whether it is provisional.
     pub is_provisional: bool,
 }
 

@@ -9,7 +9,7 @@ use referee_store::{RulingAct, RulingRow};
 
 use crate::matches::LeagueMatch;
 
-/// What is decided on a match.
+/// The decision on a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RatedAs {
     /// It is not rated.
@@ -48,7 +48,8 @@ impl LadderRulings {
         found
     }
 
-    /// Whether a player was disqualified from the start: none of its matches is rated, and it has no place.
+    /// Returns whether a player was disqualified from the start: none of its matches is rated, and it has no
+    /// place.
     pub fn is_annulled(&self, player: &str) -> bool {
         !self.annulled.is_empty() && self.annulled.contains(&Name::parse(player).bot)
     }

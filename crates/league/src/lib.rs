@@ -158,7 +158,7 @@ impl League {
         self.db.query_row(sql, [key], |row| row.get(0)).optional().map_err(failed)
     }
 
-    /// Whether no match of the league begins.
+    /// Returns whether no match of the league begins.
     ///
     /// # Errors
     /// Errors of the database.
@@ -166,7 +166,7 @@ impl League {
         Ok(self.value(PAUSED)?.is_some_and(|value| value == "1"))
     }
 
-    /// Whether no match of a ladder begins, because it is paused or closed, or the league is.
+    /// Returns whether no match of a ladder begins, because it is paused or closed, or the league is.
     ///
     /// # Errors
     /// Errors of the database.
@@ -220,7 +220,7 @@ impl League {
         rows.and_then(Iterator::collect).map_err(failed)
     }
 
-    /// Whether a ladder has, or had, this player.
+    /// Returns whether a ladder has, or had, this player.
     ///
     /// # Errors
     /// Errors of the database.

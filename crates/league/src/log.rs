@@ -1,4 +1,4 @@
-//! Who has changed a league.
+//! Changes of a league and the users who made them.
 
 use std::time::SystemTime;
 
@@ -28,7 +28,7 @@ impl League {
         self.change(|db| note(db, user, action, at))
     }
 
-    /// How many changes whose action begins with this word a user made on this day (UTC).
+    /// The number of changes whose action begins with this word that a user made on this day (UTC).
     ///
     /// # Errors
     /// Errors of the database.

@@ -34,7 +34,7 @@ pub struct LeagueMatch {
     /// By seat; omitted without a result, and in games without amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amounts: Option<Vec<f64>>,
-    /// Its moves. `None` in games with chance, and if a ruling replaces its result.
+    /// The moves. `None` in games with chance, and if a ruling replaces its result.
     #[serde(skip)]
     pub moves: Option<MatchMoves>,
     /// By seat: code -> count.
@@ -59,7 +59,6 @@ pub struct LeagueMatch {
     pub decisions: u32,
     /// From opening to end, in microseconds.
     pub duration_us: u64,
-    /// Its record, a file name.
     pub record: Option<String>,
     /// SHA-256 of the record without its seal, in hex.
     pub seal: Option<String>,
@@ -74,7 +73,7 @@ pub struct LeagueMatch {
 }
 
 impl LeagueMatch {
-    /// Whether ratings take it into account.
+    /// Returns whether ratings take it into account.
     pub fn counts(&self) -> bool {
         self.is_rated && !self.is_void
     }
@@ -109,7 +108,7 @@ fn deal<S: serde::Serializer>(deal: &Option<u32>, serializer: S) -> Result<S::Ok
     deal.map(|number| match_id(number, MatchKind::Pairing)).serialize(serializer)
 }
 
-/// Which matches of a ladder are wanted.
+/// A filter for the matches of a ladder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MatchFilter<'a> {
     /// Only matches of one of these players; a name without a version stands for all versions.
@@ -276,7 +275,7 @@ impl League {
         self.db.query_row(sql, params![ladder, of.number], id).optional().map_err(failed)
     }
 
-    /// Whether a match is stored.
+    /// Returns whether a match is stored.
     ///
     /// # Errors
     /// Errors of the database.

@@ -7,7 +7,7 @@ use super::acts::{ActError, Refusal};
 use super::{League, failed};
 use referee_store::StoreError;
 
-/// How the keys of the table `league` begin that have the SHA-256 of their tokens, in hex.
+/// The prefix of the keys of the table `league` for the SHA-256 of organisers' tokens, in hex.
 const ORGANISER: &str = "organiser:";
 
 /// Adds an organiser, or replaces the token of the one with this name.

@@ -17,7 +17,7 @@ use super::{League, failed, utc};
 /// SHA-256 of a token or of the secret of an invitation.
 type SecretHash = [u8; 32];
 
-/// Whether an owner takes part.
+/// The state of an owner's participation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnerState {
@@ -46,10 +46,10 @@ pub struct LeagueOwner {
     pub display_name: Option<String>,
     /// A school or a company, for display.
     pub affiliation: Option<String>,
-    /// How the organiser can reach the owner. Only the organiser sees it.
+    /// The organiser's way to reach the owner. Only the organiser sees it.
     pub contact: Option<String>,
     pub state: OwnerState,
-    /// Its token; `None` if a proxy vouches for it, and once it has left.
+    /// The token; `None` if a proxy vouches for it, and once it has left.
     #[serde(skip)]
     pub token: Option<OwnerToken>,
     /// The network from which it signed up without an invitation.
@@ -92,7 +92,6 @@ pub struct OwnerToken {
     pub made_at: String,
     /// SHA-256 of the one before it, and until when bots may connect with that one.
     pub former: Option<([u8; 32], String)>,
-    /// Further tokens.
     pub named: Vec<NamedToken>,
 }
 
@@ -106,7 +105,7 @@ pub struct NamedToken {
     pub made_at: String,
 }
 
-/// How long bots may connect with a token that was replaced.
+/// The time for which bots may connect with a token that was replaced.
 pub(super) const FORMER: Duration = Duration::from_secs(60 * 60);
 
 impl OwnerToken {
@@ -127,15 +126,13 @@ pub struct Invitation {
     pub secret: [u8; 32],
     /// The id that the owner gets; `None` for any.
     pub owner: Option<String>,
-    /// What the owner is called, unless it says something else when it signs up.
+    /// The display name, unless the owner gives another one at sign-up.
     pub display_name: Option<String>,
-    /// The same.
     pub affiliation: Option<String>,
-    /// The same.
     pub contact: Option<String>,
-    /// How many owners it admits.
+    /// The number of owners that it admits.
     pub uses: u32,
-    /// How many it has admitted.
+    /// The number of owners that it has admitted.
     pub used: u32,
     /// In UTC.
     pub expires_at: String,
@@ -398,7 +395,7 @@ fn check_sign_ups(
 }
 
 impl Invitation {
-    /// Why it admits no other owner at this time, in UTC: `used` or `expired`; `None` if it does.
+    /// The reason why it admits no other owner at this time, in UTC: `used` or `expired`; `None` if it does.
     pub fn closed(&self, now: &str) -> Option<&'static str> {
         match self.used >= self.uses {
             true => Some("used"),
@@ -556,7 +553,7 @@ mod tests {
             sign_up("ben", 2, 100),
             Err("the invitation has expired: ask the organiser for another one".to_owned())
         );
-        // What is refused uses nothing up.
+        // A refused sign-up uses nothing up.
         assert_eq!(
             sign_up("Ada", 2, 1),
             Err("`Ada` looks like `ada`, which is taken: choose another one".to_owned())

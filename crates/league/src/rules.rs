@@ -1,4 +1,4 @@
-//! Which rules a ladder has played, if they are a program.
+//! Versions of the rules that a ladder has played, if they are a program.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use referee_store::from_json;
 /// A version of the rules of a ladder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulesVersion {
-    /// What identifies its files.
+    /// Identifies its files.
     pub version: String,
     /// The number of the first match that is played with it.
     pub since: u32,

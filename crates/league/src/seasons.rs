@@ -12,7 +12,6 @@ use super::{League, failed, utc};
 use referee_store::RulingRow;
 use referee_store::StoreError;
 
-/// A season that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Season {
     /// From 1, in order.

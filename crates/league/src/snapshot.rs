@@ -32,7 +32,7 @@ pub struct LadderSnapshot {
     pub states: BTreeMap<String, PlayerState>,
     /// Display names of players by name; the version of a player follows.
     pub display_names: Arc<BTreeMap<String, String>>,
-    /// Who owns the bots that have an owner of another name, by bot.
+    /// The owners of bots whose owner has another name, by bot.
     pub owners: Arc<BTreeMap<String, ShownOwner>>,
     /// The number of the season in progress.
     pub season: u32,
@@ -67,7 +67,7 @@ pub struct LadderSnapshot {
 /// The owner of a bot, as pages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownOwner {
-    /// Its display name, or its id.
+    /// The display name, or its id.
     pub name: String,
     /// A school or a company.
     pub affiliation: Option<String>,
@@ -96,7 +96,7 @@ impl ShownOwner {
 pub struct WaitingMatch {
     /// The players by side. The seats of a challenge are not drawn yet: each player is a side.
     pub sides: Vec<Vec<String>>,
-    /// Why it is played, in a few words.
+    /// The reason why it is played, in a few words.
     pub why: String,
 }
 
@@ -108,7 +108,7 @@ pub struct LeadTaken {
     pub from: String,
 }
 
-/// Why a player is not paired.
+/// Reasons why a player is not paired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlayerState {
     Paused,
@@ -145,7 +145,7 @@ impl LadderSnapshot {
         self.owners.get(&Name::parse(player).bot)
     }
 
-    /// Whether a player is excluded for its faults.
+    /// Returns whether a player is excluded for its faults.
     pub fn is_excluded(&self, player: &str) -> bool {
         matches!(self.states.get(player), Some(PlayerState::Excluded(_)))
     }

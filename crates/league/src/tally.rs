@@ -112,7 +112,7 @@ struct PlayerTally {
 pub struct LadderRow {
     /// `NAME` or `NAME@VERSION`.
     pub player: String,
-    /// Its index among the players of the ladder.
+    /// The index among the players of the ladder.
     #[serde(skip)]
     entrant: Entrant,
     #[serde(flatten)]
@@ -157,14 +157,14 @@ pub struct Standing {
 }
 
 impl LadderRow {
-    /// Whether it has had no match for a long time, or none in this season.
+    /// Returns whether it has had no match for a long time, or none in this season.
     pub fn is_inactive(&self, now: SystemTime) -> bool {
         let seen = self.last_seen.as_deref().and_then(|text| humantime::parse_rfc3339(text).ok());
         seen.is_none_or(|seen| now.duration_since(seen).is_ok_and(|since| since > INACTIVE))
     }
 }
 
-/// Which seats of a ladder play together.
+/// The teams of a ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LadderSeats {
     pub seating: Seating,
@@ -216,7 +216,7 @@ impl LadderTally {
         if !is_anchor {
             let margin = (WIDENED * margin_in_field).clamp(LEAST_MARGIN, MOST_MARGIN);
             self.known.earlier.insert(player, EarlierRating::within(rating.value, margin));
-            // What the interval has beside the margin in the field is the distance to the anchors.
+            // The part of the interval beyond the margin in the field is the distance to the anchors.
             let to_anchors = rating.high - rating.value;
             let of_distance = (to_anchors.powi(2) - margin_in_field.powi(2)).max(0.0).sqrt();
             let distance = EarlierRating::within(0.0, of_distance.max(1.0)).deviation;
@@ -272,7 +272,7 @@ impl LadderTally {
         self.players.len()
     }
 
-    /// Whether there are no players.
+    /// Returns whether there are no players.
     pub fn is_empty(&self) -> bool {
         self.players.is_empty()
     }

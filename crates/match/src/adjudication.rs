@@ -133,12 +133,12 @@ impl fmt::Display for Adjudication {
 }
 
 impl Adjudication {
-    /// Whether there are no rules.
+    /// Returns whether there are no rules.
     pub fn is_none(&self) -> bool {
         *self == Adjudication::default()
     }
 
-    /// Whether a rule needs the scores of bots.
+    /// Returns whether a rule needs the scores of bots.
     pub(super) fn needs_scores(&self) -> bool {
         self.resign.is_some() || self.draw.is_some()
     }
@@ -178,14 +178,14 @@ pub fn stated_score(side: usize, info: &str) -> Option<f64> {
     }
 }
 
-/// What the two sides have said in the moves that they have made.
+/// Scores that the two sides have declared in their moves.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally([SideTally; 2]);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct SideTally {
     moves: u32,
-    /// Its latest moves in a row that it called lost, won and level.
+    /// The latest moves in a row that it called lost, won and level.
     lost: u32,
     won: u32,
     level: u32,

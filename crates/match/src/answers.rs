@@ -20,7 +20,7 @@ use crate::player::SeatExit;
 use crate::playing::{Playing, Sealed};
 use crate::received::{Received, overdue};
 
-/// Why an answer was rejected.
+/// The reason why an answer was rejected.
 #[derive(Debug)]
 struct Refusal<'a> {
     code: FaultCode,
@@ -38,14 +38,13 @@ struct TimeTaken {
     took: u64,
     /// The referee's lag in it, in microseconds.
     lag: u64,
-    /// What the bank is billed for, in microseconds.
+    /// Time billed to the bank, in microseconds.
     billed: u64,
-    /// Whether the time is up.
     is_late: bool,
 }
 
 impl TimeTaken {
-    /// What was received in place of an answer in time: this answer.
+    /// The message in place of an answer in time: this answer.
     fn received(&self) -> Received {
         Received::LateAnswer { took_ms: self.billed / 1000 }
     }

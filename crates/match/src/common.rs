@@ -1,4 +1,5 @@
-//! What all phases of a match use: the setup, the game, the seats and the log; events that mean the same in every phase.
+//! State that all phases of a match share: the setup, the game, the seats and the log; events that mean the
+//! same in every phase.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -27,7 +28,7 @@ use crate::received::RefusedLine;
 use crate::scene::scene;
 use crate::setup::{Leg, Setup};
 
-/// What all phases of a match use.
+/// State that all phases of a match share.
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) setup: Setup,
@@ -37,9 +38,8 @@ pub(super) struct Common {
     pub(super) log: Log,
     /// Events for the spectator.
     pub(super) news: Vec<u8>,
-    /// What bots said of their searches, for the spectator.
+    /// `info` of bots, for the spectator.
     pub(super) infos: Vec<GivenInfo>,
-    /// Events for the shell.
     pub(super) events: VecDeque<MatchEvent>,
     pub(super) decisions: u32,
     /// A digest of the position after the opening.
@@ -48,7 +48,7 @@ pub(super) struct Common {
     pub(super) moves: Vec<String>,
     /// The longest delay of an answer by the referee's own lag, in microseconds.
     pub(super) worst_lag: u64,
-    /// How long the referee was suspended during the match, in microseconds.
+    /// The time for which the referee was suspended during the match, in microseconds.
     pub(super) paused: u64,
     /// Elimination time of a side in half-decisions: 2n during decision n, 2n-1 just before it, 0 before play.
     out: [Option<u32>; MAX_SEATS],
@@ -287,7 +287,8 @@ impl Common {
         self.events.push_back(MatchEvent::Fault { seat, code });
     }
 
-    /// Whether a fault leaves a seat in the match: with the policy `random`, unless its bot has exited or disconnected.
+    /// Returns whether a fault leaves a seat in the match: with the policy `random`, unless its bot has
+    /// exited or disconnected.
     pub(super) fn plays_on_after(&self, seat: Seat, exit: &SeatExit) -> bool {
         self.setup.header.on_fault == OnFault::Random
             && matches!(exit, SeatExit::Fault(_))

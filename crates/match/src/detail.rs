@@ -16,7 +16,6 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// The detail of a fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -29,33 +28,30 @@ pub enum Detail {
     NoType,
     /// `malformed`: invalid JSON, or a field of the wrong type.
     Unreadable {
-        /// The parser's error.
         error: String,
     },
-    /// `line_too_long`.
     LineTooLong {
-        /// Longest line from a bot.
         most_bytes: u64,
     },
     /// `timeout`, or `disconnected` if the connection was lost then.
     NoAnswer {
         /// The limit of this request.
         limit_ms: u64,
-        /// What came in its place, as far as that is known.
+        /// The message in its place, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         received: Option<Received>,
     },
     /// `no_start`: no `hello` in time.
     NoHello {
         limit_ms: u64,
-        /// What came in its place, as far as that is known.
+        /// The message in its place, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         received: Option<Received>,
     },
     /// `no_start`, or `disconnected` if the connection was lost then: no `ready` in time.
     NotReady {
         limit_ms: u64,
-        /// What came in its place, as far as that is known.
+        /// The message in its place, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         received: Option<Received>,
     },
@@ -66,7 +62,6 @@ pub enum Detail {
     },
     /// `no_start`: `hello` without the game of the match.
     OtherGames {
-        /// The game of the match.
         game: String,
         /// The games that the bot plays.
         plays: Vec<String>,
@@ -74,7 +69,6 @@ pub enum Detail {
     /// `no_start`: no bot of this name is connected.
     NotConnected {
         name: String,
-        /// How long the match waited.
         waited_ms: u64,
         /// Number of connections of this name that are busy in other matches.
         elsewhere: u64,
@@ -87,7 +81,9 @@ pub enum Detail {
     /// `no_start`: the bot is not present.
     NotHere,
     /// `no_start`: the process cannot be started.
-    NotStarted { error: String },
+    NotStarted {
+        error: String,
+    },
     /// `no_start`: the operating system cannot poll its stream.
     NoStream {
         /// The operating system's error.
@@ -98,21 +94,21 @@ pub enum Detail {
     /// `disconnected`: the stream to the bot is closed.
     InputClosed,
     /// `disconnected`: the TLS connection failed.
-    TlsFailed { error: String },
+    TlsFailed {
+        error: String,
+    },
     /// `disconnected`: it said `bye`.
     SaidBye,
     /// `disconnected`: no other connection replaced a lost one in time.
     ConnectionLost {
-        /// How its stream ended.
         detail: Box<Detail>,
         /// When the connection was lost, on the clock of the match.
         lost_ms: u64,
-        /// How long the match waited for another one.
+        /// The time for which the match waited for another one.
         waited_ms: u64,
     },
     /// `exited`: the process ended by itself.
     Status {
-        /// The exit status.
         status: i32,
         /// Whether it was killed because it blocked the referee on its pipe.
         #[serde(default, skip_serializing_if = "is_false")]
@@ -127,17 +123,14 @@ pub enum Detail {
     },
     /// `exited`: the operating system killed it because it exceeded its memory limit.
     MemoryLimit {
-        /// The limit.
         most_bytes: u64,
     },
     /// `exited`: the operating system killed it because it exceeded the limit of the size of a file.
     FileLimit {
-        /// The limit.
         most_bytes: u64,
     },
     /// `stalled`: the bot reads no output.
     TookNothing {
-        /// For how long.
         limit_ms: u64,
     },
     /// `stalled`: the output backlog exceeds its limit.
@@ -154,7 +147,6 @@ pub enum Detail {
     },
     /// `protocol`: too many messages in the wrong state.
     Strays {
-        /// The number allowed.
         most: u64,
     },
     /// `protocol`: an endless line.
@@ -164,7 +156,6 @@ pub enum Detail {
     },
     /// Any other detail, as text.
     Other {
-        /// The words.
         text: String,
     },
 }
@@ -252,9 +243,7 @@ impl fmt::Display for Detail {
 /// A fault that eliminated its side or ended the match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// The seat at fault.
     pub seat: Seat,
-    /// The kind of fault.
     pub code: FaultCode,
     /// The detail; `None` if the code is sufficient.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -268,7 +257,6 @@ impl From<&Fault> for message::Fault {
     }
 }
 
-/// Why a match was aborted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AbortReason {
@@ -276,7 +264,6 @@ pub enum AbortReason {
     Interrupted,
     /// The host requested it.
     ByHost,
-    /// The host's stream ended.
     HostLeft,
     /// The referee was paused for too long.
     Paused {
@@ -285,7 +272,6 @@ pub enum AbortReason {
     },
     /// Every random opening ended the match.
     NoOpening {
-        /// Its length.
         plies: u32,
         /// The number of openings tried.
         tries: u64,
@@ -294,7 +280,6 @@ pub enum AbortReason {
     RulesFailed(RulesFailure),
     /// A bot that is trusted says that what chooses its moves cannot be reached.
     Unavailable {
-        /// The seat of the bot.
         seat: Seat,
     },
     /// The referee was interrupted while it waited for the rules.
@@ -304,17 +289,15 @@ pub enum AbortReason {
     },
     /// Any other detail, as text.
     Other {
-        /// The words.
         text: String,
     },
 }
 
-/// How the rules of a match failed.
+/// The failure of a match's rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulesFailure {
     /// The number of calls of the rules before: the search of the opening, moves and draws. A replay fails at the same one.
     pub after: u64,
-    /// What happened.
     pub why: String,
 }
 

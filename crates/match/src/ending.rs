@@ -1,11 +1,10 @@
-//! How a match ended, with ranks and scores.
+//! The end of a match, with ranks and scores.
 
 use referee_protocol::words::EndedBy;
 use serde::Serialize;
 
 use crate::detail::{AbortReason, Fault};
 
-/// How a match ended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ending {
     pub ended_by: EndedBy,
@@ -20,7 +19,6 @@ pub struct Ending {
     /// Per seat; `None` when aborted, and in a game without amounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amounts: Option<Vec<f64>>,
-    /// The fault that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -29,7 +27,7 @@ pub struct Ending {
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) ending: Ending,
-    /// Why it was aborted, unless because no bot was left.
+    /// The reason why it was aborted, unless because no bot was left.
     pub(super) abort: Option<AbortReason>,
 }
 

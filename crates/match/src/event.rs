@@ -30,7 +30,6 @@ pub enum Event<'a> {
     Vacated(Seat),
     /// Another process of the bot takes a seat that is not ready yet.
     Restart {
-        /// The seat of the bot.
         seat: Seat,
         /// Timeout for `ready`, in milliseconds.
         ready_ms: u64,
@@ -40,41 +39,34 @@ pub enum Event<'a> {
     /// Another connection of the bot continues the match. It gets `start` again, the events that the bot may not have
     /// received, and the open request.
     Resumed {
-        /// The seat of the bot.
         seat: Seat,
         /// The parts of messages that it wants.
         wants: Wants,
     },
-    /// The bot is ready.
     Ready {
-        /// The seat of the bot.
         seat: Seat,
-        /// Its contribution to the random numbers of the match.
+        /// The contribution to the random numbers of the match.
         nonce: Option<&'a str>,
     },
     /// The bot answered a request with a move.
     Answer {
-        /// The seat of the bot.
         seat: Seat,
         /// The request that the answer names.
         turn: u64,
         /// The move text as received.
         text: &'a str,
-        /// Whether it offers a draw.
         offer_draw: bool,
         /// Search info, a JSON object.
         info: Option<&'a str>,
     },
     /// The bot answered a request by accepting a draw.
     AcceptDraw {
-        /// The seat of the bot.
         seat: Seat,
         /// The request that the answer names.
         turn: u64,
     },
     /// The bot answered a request: it has no move.
     Unable {
-        /// The seat of the bot.
         seat: Seat,
         /// The request that the answer names.
         turn: u64,
@@ -82,45 +74,37 @@ pub enum Event<'a> {
         /// Search info, a JSON object.
         info: Option<&'a str>,
     },
-    /// The bot resigned.
     Resign(Seat),
     /// The bot sent an invalid line instead of an answer.
     Broken {
-        /// The seat of the bot.
         seat: Seat,
         /// The request that the line names, if readable.
         turn: Option<u64>,
         /// [`FaultCode::Malformed`] or [`FaultCode::LineTooLong`].
         code: FaultCode,
-        /// What was wrong with the line.
         detail: &'a Detail,
     },
     /// The bot sent a message that is not allowed in the current state.
     Stray {
-        /// The seat of the bot.
         seat: Seat,
-        /// The error code to send.
         code: ErrorCode,
         /// The error message to send.
         message: &'a str,
     },
     /// A line of the bot was rejected before it reached the match.
     Refused {
-        /// The seat of the bot.
         seat: Seat,
         refused: RefusedLine,
     },
-    /// What arrived in place of the awaited message. Comes just before the [`Event::Tick`] or [`Event::Expire`] that
-    /// judges the deadline, for the detail of its fault.
+    /// The message in place of the awaited one. Comes just before the [`Event::Tick`] or [`Event::Expire`]
+    /// that judges the deadline, for the detail of its fault.
     Received {
-        /// The seat of the bot.
         seat: Seat,
         /// `None` if unknown.
         received: Option<Received>,
     },
     /// The bot is no longer reachable.
     Gone {
-        /// The seat of the bot.
         seat: Seat,
         code: FaultCode,
         detail: &'a Detail,
@@ -131,17 +115,15 @@ pub enum Event<'a> {
     Expire(Seat),
     /// The referee was suspended; its clock stood still.
     Paused {
-        /// For how long, in microseconds.
+        /// In microseconds.
         us: u64,
     },
-    /// Abort the match.
     Abort(&'a AbortReason),
 }
 
-/// What a bot said of the search for an answer.
+/// A bot's `info` on an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenInfo {
-    /// The seat of the bot.
     pub seat: Seat,
     /// A JSON object.
     pub info: String,
@@ -151,12 +133,7 @@ pub struct GivenInfo {
 #[derive(Clone, Debug, PartialEq)]
 pub enum MatchEvent {
     /// A fault of a seat was recorded and counted.
-    Fault {
-        /// The seat at fault.
-        seat: Seat,
-        /// The kind of fault.
-        code: FaultCode,
-    },
+    Fault { seat: Seat, code: FaultCode },
     /// An `error` was written to the outbox of a seat.
     Error(Box<message::Error>),
     /// There are events for the spectator in [`Match::news`](crate::Match::news), which was empty before.

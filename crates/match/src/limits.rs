@@ -22,7 +22,6 @@ pub struct Limits {
     pub nonce_bytes: u64,
     /// Consecutive moves that the referee makes for faulty seats before it yields to the shell.
     pub fallback_moves: u64,
-    /// Longest opening.
     pub opening_plies: u64,
     /// Attempts to draw a random opening that does not end the match.
     pub opening_tries: u64,
@@ -59,7 +58,7 @@ impl Limits {
         opening_tries: 10_000,
     };
 
-    /// Whether no limit is larger than in `most`.
+    /// Returns whether no limit is larger than in `most`.
     pub fn are_within(&self, most: &Limits) -> bool {
         let all = |of: &Limits| {
             [

@@ -18,7 +18,6 @@ use crate::setup::Header;
 pub struct Log {
     /// The first line. It counts as one byte.
     header: Option<Arc<Header>>,
-    /// The other lines, packed.
     lines: Vec<u8>,
     last_answer: Option<LastAnswer>,
 }
@@ -151,7 +150,7 @@ impl Log {
         }
     }
 
-    /// Whether the event at a position is the move of the last answer.
+    /// Returns whether the event at a position is the move of the last answer.
     fn is_last_answer(&self, at: Tick, event: usize) -> bool {
         let Some(answer) = self.last_answer.as_ref().filter(|answer| answer.at == at) else { return false };
         let (lines, event) = self.lines.split_at(event);
@@ -170,17 +169,15 @@ impl Log {
         }
     }
 
-    /// Its size in memory, in bytes, without the set-up of the match. Positions in the record are counted like this.
+    /// The size in memory, in bytes, without the set-up of the match. Positions in the record are counted like this.
     pub fn len(&self) -> usize {
         usize::from(self.header.is_some()) + self.lines.len()
     }
 
-    /// Whether it has no lines.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The lines as text.
     pub fn text(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(1024 + 4 * self.len());
         self.write_text(0, &mut text);
@@ -214,7 +211,6 @@ impl Log {
         Some(header + end + 1)
     }
 
-    /// Removes all lines.
     pub(super) fn clear(&mut self) {
         (self.header, self.last_answer) = (None, None);
         self.lines.clear();

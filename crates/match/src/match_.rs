@@ -36,7 +36,6 @@ pub struct Match {
     phase: Phase,
 }
 
-/// A phase with its state.
 #[derive(Debug)]
 pub(super) enum Phase {
     /// Until every seat is ready or has failed to be.
@@ -123,17 +122,15 @@ impl Match {
         }
     }
 
-    /// Whether bots are trusted to say that they cannot play; see [`Setup::trust_outages`].
+    /// Returns whether bots are trusted to say that they cannot play; see [`Setup::trust_outages`].
     pub fn trust_outages(&mut self, is_trusted: bool) {
         self.common.setup.trust_outages = is_trusted;
     }
 
-    /// The set-up of the match.
     pub fn setup(&self) -> &Setup {
         &self.common.setup
     }
 
-    /// Whether any seat has a clock.
     pub fn has_clock(&self) -> bool {
         self.common.players.iter().any(|player| player.bank.is_some())
     }
@@ -156,7 +153,7 @@ impl Match {
         }
     }
 
-    /// Whether a seat's outbox contains a request that has not been sent yet.
+    /// Returns whether a seat's outbox contains a request that has not been sent yet.
     pub fn is_asking(&self, seat: Seat) -> bool {
         matches!(&self.phase, Phase::Playing(playing) if playing.is_asking(seat))
     }
@@ -169,7 +166,7 @@ impl Match {
         }
     }
 
-    /// Whether the match waits for this seat to be ready.
+    /// Returns whether the match waits for this seat to be ready.
     pub fn awaits_ready(&self, seat: Seat) -> bool {
         matches!(&self.phase, Phase::Starting(starting) if starting.awaits(seat))
     }
@@ -182,7 +179,7 @@ impl Match {
         }
     }
 
-    /// Whether the match waits for this seat to be ready, and the time for that is up.
+    /// Returns whether the match waits for this seat to be ready, and the time for that is up.
     pub fn is_ready_overdue(&self, seat: Seat, at: Tick) -> bool {
         matches!(&self.phase, Phase::Starting(starting) if starting.is_overdue(seat, at))
     }
@@ -202,8 +199,8 @@ impl Match {
         &mut self.common.news
     }
 
-    /// What bots said of their searches, in the order of their answers, if the events are kept for a spectator, too. The
-    /// reader drains it, and decides when it is shown.
+    /// `info` of bots, in the order of their answers, if the events are kept for a spectator, too. The reader
+    /// drains it, and decides when it is shown.
     pub fn infos(&mut self) -> &mut Vec<GivenInfo> {
         &mut self.common.infos
     }
@@ -218,7 +215,6 @@ impl Match {
         std::mem::take(&mut self.common.log)
     }
 
-    /// How the match ended; `None` while it runs.
     pub fn ending(&self) -> Option<&Ending> {
         match &self.phase {
             Phase::Ended(ended) => Some(&ended.ending),
@@ -226,12 +222,12 @@ impl Match {
         }
     }
 
-    /// Whether the bot of a seat has left the match.
+    /// Returns whether the bot of a seat has left the match.
     pub fn is_gone(&self, seat: Seat) -> bool {
         self.common.players[seat.index()].gone
     }
 
-    /// Why the match was aborted; `None` while it runs, if it has a result, or if no bot was left.
+    /// The reason why the match was aborted; `None` while it runs, if it has a result, or if no bot was left.
     pub fn broken_off(&self) -> Option<&AbortReason> {
         match &self.phase {
             Phase::Ended(ended) => ended.abort.as_ref(),
@@ -244,7 +240,7 @@ impl Match {
         self.common.players[seat.index()].faults
     }
 
-    /// What the bot of a seat has reported in `info` so far.
+    /// Totals of the `info` of a seat so far.
     pub fn totals(&self, seat: Seat) -> InfoTotals {
         self.common.players[seat.index()].totals
     }
@@ -275,7 +271,8 @@ impl Match {
         self.common.now()
     }
 
-    /// How long the referee was suspended during the match, in microseconds. The match clock stood still meanwhile.
+    /// The time for which the referee was suspended during the match, in microseconds. The match clock stood
+    /// still meanwhile.
     pub fn paused(&self) -> u64 {
         self.common.paused
     }

@@ -19,11 +19,9 @@ pub const MAX_PLIES: u32 = 100;
 /// Attempts to draw a random opening that does not end the match.
 pub const TRIES: u32 = 1_000;
 
-/// The opening of a match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "OpeningFields", try_from = "OpeningFields")]
 pub enum Opening {
-    /// No opening.
     #[default]
     None,
     /// This many random moves, derived from the match key.
@@ -69,7 +67,7 @@ impl TryFrom<OpeningFields> for Opening {
     }
 }
 
-/// Why a match has no opening.
+/// Reasons why a match has no opening.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoOpening {
     #[error("{}{what}", if *.ply > 0 { format!("ply {ply}: ") } else { String::new() })]

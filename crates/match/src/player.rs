@@ -17,12 +17,10 @@ use crate::totals::InfoTotals;
 pub struct Faults([u32; FaultCode::ALL.len()]);
 
 impl Faults {
-    /// Counts one.
     pub fn add(&mut self, code: FaultCode) {
         self.add_many(code, 1);
     }
 
-    /// Counts so many more.
     pub fn add_many(&mut self, code: FaultCode, count: u32) {
         let sum = &mut self.0[code as usize];
         *sum = sum.saturating_add(count);
@@ -32,12 +30,10 @@ impl Faults {
         self.0[code as usize] = self.0[code as usize].saturating_sub(1);
     }
 
-    /// The count of one code.
     pub fn of(&self, code: FaultCode) -> u32 {
         self.0[code as usize]
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.total() == 0
     }
@@ -80,7 +76,7 @@ impl<'de> Deserialize<'de> for Faults {
     }
 }
 
-/// Why a seat stops deciding for itself.
+/// Reasons why a seat stops deciding for itself.
 #[derive(Clone, Debug)]
 pub(super) enum SeatExit {
     Resign,
@@ -96,17 +92,15 @@ impl SeatExit {
     }
 }
 
-/// A seat in all phases.
 #[derive(Debug)]
 pub(super) struct Player {
     pub(super) seat: Seat,
-    /// Bytes to send now.
     pub(super) outbox: Vec<u8>,
     /// Events held back until the next request or the end.
     pub(super) held: Vec<u8>,
     /// Events that were sent and that the bot may not have received, for its next connection.
     pub(super) repeat: Vec<u8>,
-    /// How much of them was sent up to the open request.
+    /// The number of them sent up to the open request.
     pub(super) asked: usize,
     /// Whether one more `ready` is expected: `start` was repeated when the seat was ready.
     pub(super) may_be_ready: bool,
@@ -114,17 +108,16 @@ pub(super) struct Player {
     pub(super) event_head: Vec<u8>,
     pub(super) next_event: u32,
     pub(super) bank: Option<Bank>,
-    /// The bot is unreachable.
     pub(super) gone: bool,
     /// The bot was not ready in time, and the match continues without it.
     pub(super) absent: bool,
-    /// Its side has lost. The referee plays for it if the match continues.
+    /// The side has lost. The referee plays for it if the match continues.
     pub(super) out: bool,
     pub(super) nonce: String,
     pub(super) strays: u32,
     /// The last line that was rejected since the last request.
     pub(super) refused: Option<RefusedLine>,
-    /// What arrived in place of the awaited message, when its time is up.
+    /// The message in place of the awaited one, when its time is up.
     pub(super) received: Option<Received>,
     pub(super) faults: Faults,
     pub(super) totals: InfoTotals,
@@ -171,7 +164,6 @@ impl Player {
         self.asked = 0;
     }
 
-    /// Whether the referee plays for this seat.
     pub(super) fn is_played_by_referee(&self) -> bool {
         self.gone || self.absent || self.out
     }

@@ -34,7 +34,6 @@ pub(super) struct Playing {
     resume: Option<Tick>,
 }
 
-/// A seat in play.
 #[derive(Debug)]
 pub(super) struct Decider {
     /// Serialized prefix of its `turn` messages.
@@ -42,7 +41,7 @@ pub(super) struct Decider {
     pub(super) next_turn: u32,
     /// The request for the current decision.
     pub(super) request: Option<OpenRequest>,
-    /// Its part of the current decision.
+    /// The part of the current decision.
     pub(super) sealed: Option<Sealed>,
     /// A deferred exit: it came after the seat had decided, while others still decide.
     exit_later: Option<Box<SeatExit>>,
@@ -52,7 +51,7 @@ pub(super) struct Decider {
     /// Of the request, if it repeats a rejected one.
     retry: Option<message::Retry>,
     pub(super) info_bytes: usize,
-    /// Its bank when the decision began, in milliseconds: until that ends, nothing tells who has answered.
+    /// The bank when the decision began, in milliseconds: until that ends, nothing tells who has answered.
     bank: Option<u64>,
 }
 
@@ -68,7 +67,6 @@ pub(super) struct OpenRequest {
     pub(super) draw_offered: bool,
 }
 
-/// When a request was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) at: Tick,
@@ -143,7 +141,7 @@ impl Playing {
         &mut self.deciders[seat.index()]
     }
 
-    /// Whether the outbox of a seat contains a request.
+    /// Returns whether the outbox of a seat contains a request.
     pub(super) fn is_asking(&self, seat: Seat) -> bool {
         self.deciders[seat.index()].request.is_some_and(|request| !request.is_sent)
     }

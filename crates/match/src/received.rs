@@ -1,4 +1,4 @@
-//! What the referee received instead of the message that it waited for, for timeouts.
+//! Messages received instead of the awaited one, for timeouts.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use referee_protocol::limits;
 use referee_protocol::words::{ErrorCode, FaultCode};
 use serde::{Deserialize, Serialize};
 
-/// Why a program that answers may seem to be silent.
+/// A hint for a program that answers but seems to be silent.
 pub const BUFFERS: &str =
     "; is stdout flushed? Some programs buffer their input too, such as mawk without `-W interactive`";
 
-/// What was received instead of the awaited message.
+/// The message received instead of the awaited one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
@@ -19,14 +19,13 @@ pub enum Received {
     Nothing,
     /// An incomplete line.
     Unfinished {
-        /// Its length so far, in bytes.
+        /// The length so far, in bytes.
         bytes: u64,
     },
     /// A rejected line; the last one if there were several.
     Refused(RefusedLine),
     /// Nothing, of a bot that had answered requests of this match before.
     Silence {
-        /// How many it had answered.
         answered: u32,
     },
     /// Nothing, of a bot whose connection was lost.
@@ -38,12 +37,12 @@ pub enum Received {
     },
 }
 
-/// How a connection was lost that no other one replaced in time.
+/// The loss of a connection that no other one replaced in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
     /// When the connection was lost, on the clock of the match, in milliseconds.
     pub lost_ms: u64,
-    /// How long the match waited for another one, in milliseconds.
+    /// The time for which the match waited for another one, in milliseconds.
     pub waited_ms: u64,
 }
 
@@ -65,7 +64,7 @@ impl fmt::Display for Lost {
     }
 }
 
-/// Why a line was rejected. Contains no text from the bot, because others can read it.
+/// The reason why a line was rejected. Contains no text from the bot, because others can read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefusedLine {
     pub code: ErrorCode,
@@ -134,7 +133,7 @@ pub(super) fn overdue(code: FaultCode, received: Option<Received>) -> FaultCode 
     }
 }
 
-/// What the referee waited for.
+/// The message that the referee awaits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Awaited {
     Hello,

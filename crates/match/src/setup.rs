@@ -25,21 +25,17 @@ pub struct Header {
     pub referee: String,
     /// The match's id. Ids and deals consist of ASCII letters, digits, `.`, `_` and `-`.
     pub r#match: String,
-    /// The game's id.
     pub game: String,
     /// The version of the game's rules.
     pub rules: u32,
     /// The game's options, with defaults filled in.
     pub options: Box<RawValue>,
-    /// The seats in order.
     pub seats: Vec<SeatHeader>,
     /// The clock of seats without their own clock.
     pub clock: Option<Clock>,
     /// Grace period beyond the time limit, in milliseconds; still deducted from the bank.
     pub margin_ms: u64,
-    /// The fault policy.
     pub on_fault: OnFault,
-    /// The deal's id.
     pub deal: String,
     /// SHA-256 of salt and seed.
     pub commitment: String,
@@ -50,7 +46,6 @@ pub struct Header {
     /// The program that the rules are; `None` if they are part of the referee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Box<RawValue>>,
-    /// The limits in force.
     pub limits: Limits,
     /// The rules by which the referee may end the match.
     #[serde(default, skip_serializing_if = "Adjudication::is_none")]
@@ -74,16 +69,14 @@ pub fn check_policy(meta: &Meta, on_fault: OnFault) -> Result<(), Misconfigured>
     }
 }
 
-/// A seat in the set-up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SeatHeader {
     /// The label from the set-up.
     pub name: String,
-    /// The number of its side.
     pub team: u8,
     /// Timeout from `start` to `ready`, in milliseconds.
     pub ready_ms: u64,
-    /// Its own clock, if different from the clock of the match.
+    /// The own clock, if different from the clock of the match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
     /// Whether its requests come without the list of legal moves.
@@ -103,7 +96,7 @@ impl Header {
         self.seats[seat.index()].clock.or(self.clock)
     }
 
-    /// Whether the list of legal moves is hidden from a seat.
+    /// Returns whether the list of legal moves is hidden from a seat.
     pub(crate) fn hides_legal(&self, seat: Seat) -> bool {
         self.seats[seat.index()].hide_legal
     }
@@ -168,7 +161,6 @@ impl From<&Hello> for Wants {
 /// [`Leg::Open`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Leg {
-    /// The only match.
     #[default]
     Only,
     /// A match of a mirrored set that is not the last.

@@ -67,12 +67,12 @@ impl Starting {
         &mut self.seats[seat.index()]
     }
 
-    /// Whether `ready` of this seat is awaited.
+    /// Returns whether `ready` of this seat is awaited.
     pub(super) fn awaits(&self, seat: Seat) -> bool {
         self.seats[seat.index()].is_awaited()
     }
 
-    /// Whether `ready` of this seat is awaited, and its time is up.
+    /// Returns whether `ready` of this seat is awaited, and its time is up.
     pub(super) fn is_overdue(&self, seat: Seat, at: Tick) -> bool {
         let StartingSeat { started, limit, .. } = self.seats[seat.index()];
         self.awaits(seat) && started.is_some_and(|started| at > started + limit)

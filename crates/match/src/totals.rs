@@ -1,4 +1,4 @@
-//! What bots report of their work in `info`, summed over the answers of a seat.
+//! Work that bots report in `info`, summed over the answers of a seat.
 
 use std::collections::BTreeMap;
 
@@ -76,12 +76,12 @@ impl InfoTotals {
         self.0.iter_mut().zip(other.0).for_each(|(sum, more)| *sum += more);
     }
 
-    /// Whether nothing was reported for any seat.
+    /// Returns whether nothing was reported for any seat.
     pub fn are_empty(all: &[InfoTotals]) -> bool {
         all.iter().all(InfoTotals::is_empty)
     }
 
-    /// Whether nothing was reported.
+    /// Returns whether nothing was reported.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&sum| sum == 0.0)
     }

@@ -1,5 +1,6 @@
-//! What a decision of a game that is a program costs without bots and matches: random playouts. Given directories, of their games, otherwise of
-//! the example games that are WebAssembly modules: `cargo bench -p referee-program --features wasm [-- DIRECTORY...]`.
+//! Cost of a decision of a game that is a program, without bots and matches: random playouts. Given
+//! directories, of their games, otherwise of the example games that are WebAssembly modules: `cargo bench -p
+//! referee-program --features wasm [-- DIRECTORY...]`.
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,6 @@ use referee_program::load;
 
 const EXAMPLES: [&str; 3] = ["rock_paper_scissors", "go", "shogi"];
 const ROUNDS: usize = 7;
-/// Decisions of a round.
 const DECISIONS: u32 = 5_000;
 
 /// Microseconds per decision of random playouts.

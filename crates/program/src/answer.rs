@@ -95,14 +95,12 @@ pub(crate) struct PositionAnswer<'a> {
     pub(crate) amounts: Option<RangeAnswer>,
 }
 
-/// What a side can get.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct RangeAnswer {
     pub(crate) least: f64,
     pub(crate) most: f64,
 }
 
-/// What has to happen next.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TurnAnswer<'a> {
@@ -112,7 +110,7 @@ pub(crate) enum TurnAnswer<'a> {
     Over(OverAnswer),
 }
 
-/// What a seat has to decide.
+/// The decision of a seat.
 #[derive(Debug, Deserialize)]
 pub(crate) struct DecisionAnswer<'a> {
     pub(crate) seat: u8,
@@ -151,7 +149,6 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     Deserialize::deserialize(deserializer).map(Some)
 }
 
-/// An event and its forms.
 #[derive(Debug, Deserialize)]
 pub(crate) struct EventAnswer<'a> {
     #[serde(borrow)]

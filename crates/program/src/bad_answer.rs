@@ -1,4 +1,4 @@
-//! What is wrong with an answer.
+//! Defects of answers.
 
 use std::str::Utf8Error;
 

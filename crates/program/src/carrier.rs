@@ -1,4 +1,4 @@
-//! What passes requests to the program of a game.
+//! Carries requests to the program of a game.
 
 use std::fmt::{Debug, Display};
 
@@ -10,7 +10,6 @@ use crate::BadAnswer;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restarts {
     pub count: u32,
-    /// Why the last one failed.
     pub why: Option<Box<str>>,
 }
 

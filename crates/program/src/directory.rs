@@ -33,7 +33,8 @@ const MOST_TEXT: u64 = 1 << 20;
 const MOST_MODULE: u64 = 16 << 20;
 /// Directories that are no part of a game: what Python compiles, installed packages, and records.
 const OTHER_DIRECTORIES: [&str; 3] = ["__pycache__", "node_modules", "records"];
-/// How the names of files end that are no part of a game: prose, what editors and version control leave, records and results.
+/// Extensions of files that are no part of a game: prose, what editors and version control leave, records and
+/// results.
 const OTHER_ENDINGS: [&str; 14] = [
     ".md",
     "~",
@@ -50,10 +51,10 @@ const OTHER_ENDINGS: [&str; 14] = [
     ".sqlite-shm",
     ".sqlite-wal",
 ];
-/// How the names of files begin that are prose.
+/// Prefixes of the names of prose files.
 const PROSE: [&str; 4] = ["README", "LICENSE", "COPYING", "CHANGELOG"];
 
-/// What a directory of a game is.
+/// The origin of a game's directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Author,
@@ -62,7 +63,7 @@ pub(crate) enum Origin {
     Kept,
 }
 
-/// What the referee knows of the directory of a game.
+/// A game's directory as the referee has read it.
 #[derive(Debug)]
 pub(crate) struct GameDirectory {
     pub(crate) manifest: Manifest,
@@ -76,7 +77,6 @@ pub(crate) struct GameDirectory {
     pub(crate) files: BTreeMap<String, String>,
     /// The command, if the program is one.
     pub(crate) command: Option<Command>,
-    /// The private copy.
     pub(crate) copy: GameCopy,
 }
 
@@ -194,7 +194,7 @@ impl GameDirectory {
                 .ok_or_else(|| format!("{}: its name is not UTF-8", directory.join(file).display()))?;
             files.insert(name.to_owned(), copying.copy(file)?);
         }
-        // What was built from identified sources need not have the same bytes on other machines.
+        // A program built from identified sources need not have the same bytes on other machines.
         if let Some(program) = program.filter(|program| !identified.contains(program)) {
             copying.copy(&program)?;
         }
@@ -295,7 +295,7 @@ impl ListedFiles<'_> {
     }
 }
 
-/// Whether a directory is that of a tournament, a league or a worker.
+/// Returns whether a directory is that of a tournament, a league or a worker.
 fn has_database(directory: &Path) -> bool {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| PathBuf::from(entry.file_name()));
@@ -321,7 +321,7 @@ pub fn content(path: &Path) -> Option<BTreeMap<String, String>> {
     hashed.collect()
 }
 
-/// Whether a file or directory is no part of a game unless the manifest names it.
+/// Returns whether a file or directory is no part of a game unless the manifest names it.
 fn is_other(name: &str, is_directory: bool) -> bool {
     name.starts_with('.')
         || match is_directory {

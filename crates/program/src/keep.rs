@@ -15,7 +15,7 @@ use referee_game::hex;
 
 /// The directory of games in that of a run.
 const GAMES: &str = "games";
-/// How many characters of a hash name a version.
+/// The characters of a hash that name a version.
 const SHORT: usize = 16;
 
 /// The identity of the rules of a program: a hash of its manifest and its files; `None` for a game of the referee.

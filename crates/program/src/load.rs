@@ -31,7 +31,7 @@ const MEMORY: Size = Size::mebibytes(2048);
 /// The maximum number of its processes and threads.
 const PROCESSES: u32 = 64;
 
-/// Whether a directory has the manifest of a game.
+/// Returns whether a directory has the manifest of a game.
 pub fn is_game(directory: &Path) -> bool {
     directory.join(MANIFEST).is_file()
 }
@@ -97,7 +97,6 @@ pub(crate) struct ReadGame {
     pub(crate) page: String,
     /// The definitions of views, moves and events, by name.
     pub(crate) schema: Map<String, Value>,
-    /// Its files.
     copy: Arc<GameCopy>,
     /// The identity of the program in records.
     pub(crate) description: Box<RawValue>,

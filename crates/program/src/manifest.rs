@@ -28,7 +28,6 @@ pub struct Manifest {
     pub protocol: u32,
     /// The id in messages, records and on the command line: lower-case letters, digits and `_`, beginning with a letter.
     pub id: String,
-    /// The display name.
     pub title: String,
     /// The version of the rules. It changes when the same moves could lead to a different position.
     pub version: u32,
@@ -39,7 +38,6 @@ pub struct Manifest {
     /// Whether the game has hidden information.
     #[serde(default)]
     pub hidden: bool,
-    /// Whether the game has chance.
     #[serde(default)]
     pub chance: bool,
     /// Whether several seats may have to decide simultaneously.
@@ -99,7 +97,7 @@ pub enum ManifestProgram<'a> {
 pub struct OptionManifest {
     /// The value if none is given.
     pub default: Value,
-    /// Its effect and range.
+    /// The effect and range.
     pub help: String,
 }
 
@@ -268,7 +266,8 @@ impl Manifest {
     }
 }
 
-/// Whether a value of TOML is the same in JSON. Dates become tables with a key of the parser's own, and numbers that are not finite null.
+/// Returns whether a value of TOML is the same in JSON. Dates become tables with a key of the parser's own,
+/// and numbers that are not finite null.
 fn is_json(value: &Value) -> bool {
     match value {
         Value::Null => false,

@@ -14,7 +14,7 @@ use crate::answer::{
 };
 use crate::{BadAnswer, MOST_AMOUNT, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_STATE};
 
-/// How many characters of a text an error quotes.
+/// The characters of a text that an error quotes.
 const QUOTED: usize = 40;
 /// The reason of a result that the turn limit gave.
 const TURN_LIMIT: &str = "turn_limit";
@@ -69,15 +69,12 @@ pub(crate) struct DecidingSeat {
 /// The part of a move that others may see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MoveSecrecy {
-    /// The move.
     Open,
-    /// That the seat has moved.
+    /// The fact that the seat has moved.
     Secret,
-    /// Nothing.
     Unseen,
 }
 
-/// An event and its forms.
 #[derive(Debug)]
 pub(crate) struct PositionEvent {
     all: Box<RawValue>,
@@ -185,7 +182,7 @@ fn decider(decision: DecisionAnswer<'_>, meta: &Meta) -> Result<DecidingSeat, Wr
     Ok(DecidingSeat { legal, view: read_view(view)?, secrecy })
 }
 
-/// Whether a text can be a move.
+/// Returns whether a text can be a move.
 pub(crate) fn is_plain(text: &str) -> bool {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     !text.is_empty() && text.bytes().all(is_plain)

@@ -18,15 +18,15 @@ use referee_game::excerpt::excerpt;
 use referee_match::{BUFFERS, Detail};
 use referee_transport::{Exchange, NoAnswer, Wire};
 
-/// How long the system may take to report the exit of a process whose output has ended.
+/// The time that the system may take to report the exit of a process whose output has ended.
 const EXIT: Duration = Duration::from_millis(referee_protocol::limits::EXIT_MS);
 /// The maximum number of processes of a game.
 const MOST_PROCESSES: usize = 4096;
-/// How many fresh processes are asked.
+/// The number of fresh processes that are asked.
 const ATTEMPTS: usize = 2;
-/// How many characters of an answer a failure quotes.
+/// The characters of an answer that a failure quotes.
 const QUOTED: usize = 400;
-/// How many of the first and of the last lines of standard error a failure quotes, and how many characters of each.
+/// The number of first and of last lines of standard error that a failure quotes, and the characters of each.
 const QUOTED_LINES: usize = 8;
 const QUOTED_LINE: usize = 300;
 
@@ -47,7 +47,7 @@ pub(crate) struct RulesProcesses {
     idle: Mutex<Vec<RulesProcess>>,
 }
 
-/// Why a process has not answered a request.
+/// Reasons why a process has not answered a request.
 #[derive(Debug, thiserror::Error)]
 enum NotAnswered {
     #[error("it cannot be started")]
@@ -80,7 +80,8 @@ fn ends(text: &str) -> String {
 }
 
 impl NotAnswered {
-    /// Whether no other process is asked: nothing else is to be expected of it, or an earlier answer may be wrong.
+    /// Returns whether no other process is asked: nothing else is to be expected of it, or an earlier answer
+    /// may be wrong.
     fn is_final(&self) -> bool {
         match self {
             NotAnswered::Not { error: NoAnswer::Unasked, .. } => true,

@@ -11,40 +11,25 @@ use serde_json::value::RawValue;
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum RulesRequest<'a> {
     /// The initial position.
-    Start {
-        options: &'a RawValue,
-        /// The number of seats.
-        seats: usize,
-        /// The number of sides.
-        sides: usize,
-    },
+    Start { options: &'a RawValue, seats: usize, sides: usize },
     /// The position after a decision.
     Play {
-        /// The position.
         state: &'a RawValue,
         /// One move of each seat that decides, in seat order.
         moves: &'a [SeatMove<'a>],
     },
     /// The position after a draw.
     Settle {
-        /// The position.
         state: &'a RawValue,
         /// The numbers that were drawn.
         drawn: &'a [u32],
     },
     /// Whether a move that is not listed is legal.
-    Check {
-        /// The position.
-        state: &'a RawValue,
-        seat: Seat,
-        r#move: &'a str,
-    },
+    Check { state: &'a RawValue, seat: Seat, r#move: &'a str },
     /// A position that agrees with what a seat knows.
     Imagine {
         options: &'a RawValue,
-        /// The number of seats.
         seats: usize,
-        /// The number of sides.
         sides: usize,
         seat: Seat,
         view: &'a RawValue,
@@ -59,9 +44,7 @@ pub(crate) enum RulesRequest<'a> {
         form: &'a str,
         r#match: &'a str,
         options: &'a RawValue,
-        /// The number of seats.
         seats: usize,
-        /// The number of sides.
         sides: usize,
         names: &'a [String],
         moves: &'a [ExportedMove<'a>],
@@ -74,7 +57,6 @@ pub(crate) enum RulesRequest<'a> {
     },
     /// The position as a viewer may see it.
     Show {
-        /// The position.
         state: &'a RawValue,
         #[serde(serialize_with = "write_viewer")]
         viewer: Viewer,

@@ -24,9 +24,9 @@ use crate::shown::{self, Shown};
 use crate::table::ProgramTable;
 use crate::{BadAnswer, Carrier, Manifest};
 
-/// How many characters of a reason against a move, options or a view are passed on.
+/// The characters of a reason against a move, options or a view that are passed on.
 const QUOTED: usize = 400;
-/// How many random numbers a program gets for an imagined position.
+/// The number of random numbers that a program gets for an imagined position.
 const RANDOM_NUMBERS: usize = 64;
 
 /// The rules of a game that is a program.
@@ -220,7 +220,6 @@ impl SharedProgram {
         Ok(value)
     }
 
-    /// Asks for a position.
     pub(crate) fn position(
         &self,
         restarts: &AtomicU32,
@@ -228,7 +227,7 @@ impl SharedProgram {
         seating: Seating,
     ) -> Result<Arc<Position>, RulesFailed> {
         let line = request.line();
-        // What is valid depends on the seating.
+        // Validity depends on the seating.
         let key = [&line[..], &[seating.seats() as u8, seating.sides() as u8]].concat();
         self.ask(restarts, &self.positions, &key, &line, |answer| {
             position::read(answer, self.meta, &self.reasons, seating)

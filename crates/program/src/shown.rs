@@ -8,7 +8,7 @@ use crate::answer::{ShowAnswer, read_view};
 use crate::scene::{self, MovePlaces};
 use crate::{BadAnswer, MOST_SCENE, MOST_TEXT};
 
-/// How many characters of the words or of the view are shown in place of a board.
+/// The characters of the words or of the view that are shown in place of a board.
 const DERIVED: usize = 4000;
 
 /// A position as a viewer sees it.
@@ -16,10 +16,8 @@ const DERIVED: usize = 4000;
 pub(crate) struct Shown {
     /// JSON.
     pub(crate) view: String,
-    /// Ends with a line break.
     pub(crate) text: String,
     pub(crate) scene: Scene,
-    /// The places of moves.
     pub(crate) places: MovePlaces,
 }
 

@@ -23,7 +23,6 @@ use crate::{MOST_NEWS, MOST_RECORDED, MOST_STEPS, MOST_UNLISTED_MOVE, MOST_UNLIS
 const EVENT_LINE: usize = 100;
 const DRAWN: usize = 6;
 
-/// A game in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramTable {
     program: Arc<SharedProgram>,
@@ -38,11 +37,11 @@ pub(crate) struct ProgramTable {
     /// The number of decisions and draws so far.
     steps: u32,
     written: Written,
-    /// How many of its answers another process had to give; those of its forks count, too.
+    /// The number of its answers that another process had to give; those of its forks count, too.
     restarts: Arc<AtomicU32>,
     events: Vec<TableEvent>,
-    /// How `show` failed for the first time in the match, which all its positions share: a program that ends would be started twice
-    /// for each picture.
+    /// The first failure of `show` in the match, which all its positions share: a program that ends would be
+    /// started twice for each picture.
     show_failed: Arc<OnceLock<RulesFailed>>,
 }
 

@@ -26,7 +26,7 @@ const SLICE: u64 = FUEL_PER_MS / 4;
 const MOST_START: u64 = FUEL_PER_MS;
 /// The maximum fuel of what says why an instance has trapped.
 const MOST_ERROR: u64 = 20 * FUEL_PER_MS;
-/// How many characters of an answer, and bytes of the reason of a trap, a failure quotes.
+/// The characters of an answer, and the bytes of a trap's reason, that a failure quotes.
 const QUOTED: usize = 400;
 
 /// The exports of a module beside its memory.
@@ -40,7 +40,6 @@ const ERROR: &str = "error";
 /// request alone.
 #[derive(Debug)]
 pub struct WasmModule {
-    /// Its file.
     name: String,
     engine: Engine,
     module: Module,
@@ -48,7 +47,7 @@ pub struct WasmModule {
     fuel: u64,
 }
 
-/// Why an instance has not answered a request.
+/// Reasons why an instance has not answered a request.
 #[derive(Debug, thiserror::Error)]
 enum Trapped {
     #[error(transparent)]

@@ -25,7 +25,7 @@ fn named(totals: &InfoTotals) -> impl Iterator<Item = (&'static str, f64)> {
     RULES.into_iter().map(|rule| (rule, totals.of(&format!("resolved_{rule}"))))
 }
 
-/// How its answers named moves, and what other answers there were.
+/// The forms in which its answers named moves, and the other answers.
 fn answers(faults: &Faults, totals: &InfoTotals) -> Vec<String> {
     let count = |name: &str| totals.of(name).to_string();
     let rules = named(totals).filter(|&(_, sum)| sum > 0.0);
@@ -58,7 +58,6 @@ fn usage(totals: &InfoTotals) -> Vec<String> {
 /// A table of what bots reported.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReportedTable {
-    /// The subject in a word.
     pub title: &'static str,
     /// The first one is that of the names.
     pub headings: Vec<&'static str>,
@@ -68,7 +67,8 @@ pub struct ReportedTable {
     pub note: &'static str,
 }
 
-/// How the answers of these bots named moves, and what they cost; none if none reported anything. `heading` is that of their names.
+/// The forms in which the answers of these bots named moves, and their cost; empty if no bot reported
+/// anything. `heading` is that of their names.
 pub fn reported_tables<'a>(
     heading: &'static str,
     bots: impl IntoIterator<Item = (&'a str, &'a Faults, &'a InfoTotals)>,

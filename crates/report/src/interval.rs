@@ -15,7 +15,7 @@ pub enum Population {
 }
 
 impl Population {
-    /// Whether figures speak only of the openings that were played.
+    /// Returns whether figures speak only of the openings that were played.
     pub fn new(is_of_played_openings: bool) -> Population {
         if is_of_played_openings { Population::TheseOpenings } else { Population::OpeningsLikeThese }
     }

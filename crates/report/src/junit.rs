@@ -23,7 +23,6 @@ pub enum StepStatus {
     /// It was skipped, for this reason.
     Skipped(String),
     Failed {
-        /// The defect, in short.
         message: String,
         /// The defect, and the expected behaviour.
         description: String,

@@ -11,7 +11,7 @@ use referee_match::record::{Moved, Note, RecordEntry, RecordLine, RecordedAnswer
 use referee_protocol::words::{EndedBy, FaultCode};
 use serde_json::Value;
 
-/// How many characters of an event that cannot be read are shown.
+/// The characters shown of an event that cannot be read.
 const QUOTED: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,6 @@ pub enum Kind {
     Fault,
     /// A move by the referee for a faulty seat.
     Fallback,
-    /// Any other event.
     Event,
 }
 
@@ -46,7 +45,6 @@ impl EventText {
     }
 }
 
-/// A JSON value in words.
 fn words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -97,7 +95,6 @@ impl EventText {
         EventText { kind: Kind::Move, seat, text: [text, opening].concat() }
     }
 
-    /// An event of a match.
     fn written(event: &[u8]) -> EventText {
         // Most events are moves, which are read faster than others.
         if event.starts_with(br#"{"kind":"move""#)
@@ -175,8 +172,8 @@ impl EventText {
         known.collect()
     }
 
-    /// Whether a viewer may know a line. Faults are known to their seat, because they may reveal its secrets; in games
-    /// without hidden information to everyone.
+    /// Returns whether a viewer may know a line. Faults are known to their seat, because they may reveal its
+    /// secrets; in games without hidden information to everyone.
     fn knows(viewer: Viewer, line: &RecordLine<'_>, table: &dyn Table) -> bool {
         let is_private = matches!(line.entry, RecordEntry::Fault(_) | RecordEntry::Fallback { .. });
         !(is_private && table.meta().hidden) || line.seat().is_none_or(|seat| viewer.shares(seat))

@@ -75,21 +75,19 @@ pub struct RegressionSetting {
     pub base: TestedBot,
     /// The names among `new` and `base` whose programs changed during the run.
     pub changed: Vec<&'static str>,
-    /// How many sets each of their versions has played.
+    /// The number of sets that each of their versions has played.
     pub versions: SetVersions,
-    /// The clock of each bot.
     pub clock: Option<Clock>,
     /// The sandbox of the bots; `None` if they connect.
     pub sandbox: Option<Sandbox>,
     /// The sums of what `new` and `base` reported in `info`, in all matches.
     pub totals: [InfoTotals; 2],
-    /// The run seed.
     pub seed: String,
-    /// How long the matches took, of all parts and shards of the run together.
+    /// The duration of the matches, of all parts and shards of the run together.
     pub duration: Duration,
 }
 
-/// How many sets each version of the two bots has played.
+/// The number of sets that each version of the two bots has played.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SetVersions {
     new: BTreeMap<String, u32>,
@@ -121,7 +119,7 @@ pub struct RegressionReport {
     /// The number of sets by the version that played them: its commit, or a hash of its files.
     versions: SetVersions,
     clock: Option<Clock>,
-    /// How long the matches took, of all parts and shards of the run together.
+    /// The duration of the matches, of all parts and shards of the run together.
     duration_ms: u64,
     /// The version of the referee.
     referee: &'static str,
@@ -133,7 +131,7 @@ pub struct RegressionReport {
     scores: Vec<u64>,
     /// The assumption of the estimates about the number of sets.
     estimates: Option<Basis>,
-    /// Why they are less exact than others.
+    /// The reason why they are less exact than others.
     estimates_caution: Option<String>,
     score: Option<Estimate>,
     /// The limits of the score with three sides, of which one version has two: its interval ends there.
@@ -145,7 +143,7 @@ pub struct RegressionReport {
     /// The same of openings like those that were played, if `elo` is not and there is more than one opening.
     elo_of_openings_like_these: Option<Estimate>,
     normalized_elo: Option<Estimate>,
-    /// Why there is no normalized Elo.
+    /// The reason why there is no normalized Elo.
     normalized_elo_unknown: Option<String>,
     /// The probability that the new version is stronger.
     superiority: Option<f64>,
@@ -170,7 +168,6 @@ pub struct RegressionReport {
     /// The sandbox of the bots; omitted if they connect.
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<Sandbox>,
-    /// The run seed.
     seed: String,
     /// Details of the first faults, for people; the matches have all of them.
     #[serde(skip)]
@@ -551,7 +548,8 @@ fn accepted(sprt: Option<&Sprt>, is_passed: bool, place: &str) -> String {
     format!("{words}{place} ({})", error_rates(sprt, is_passed))
 }
 
-/// How often the test errs, by its bounds: a version 50 normalized Elo weaker passes in 5%, one 20 weaker in 64%.
+/// The error rates of the test, by its bounds: a version 50 normalized Elo weaker passes in 5%, one 20 weaker
+/// in 64%.
 fn error_rates(sprt: &Sprt, is_passed: bool) -> String {
     let passes = |elo: f64| sprt.acceptance_of_h1(elo);
     let (worst, best) = (sprt.elo0(), sprt.elo1());
@@ -572,7 +570,7 @@ fn error_rates(sprt: &Sprt, is_passed: bool) -> String {
     format!("{} passes in {}, {one} in {}", version(worst), percent(passes(worst)), percent(passes(between)))
 }
 
-/// Where a version with this difference is; `None` if it is equal to the base.
+/// The direction of a version with this difference; `None` if it is equal to the base.
 fn direction(elo: f64) -> Option<&'static str> {
     match rounded(elo) {
         0.0 => None,

@@ -10,11 +10,10 @@ use serde::Serialize;
 /// A ruling as everybody may see it: without who made it, and with its reason only if that is public.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PublicRuling {
-    /// Its number, from 1.
+    /// The number, from 1.
     pub id: u32,
     /// When it was made, in UTC.
     pub at: String,
-    /// The decision, as data.
     pub act: RulingAct,
     /// The same in words: `m17 is awarded to alice`.
     pub decision: String,
@@ -22,7 +21,7 @@ pub struct PublicRuling {
     pub matches: Vec<String>,
     /// The entrant or bot that is disqualified or renamed.
     pub name: Option<String>,
-    /// Why it was made; `None` if the reason is private.
+    /// The reason why it was made; `None` if the reason is private.
     pub reason: Option<String>,
     /// When it was undone, in UTC.
     pub undone_at: Option<String>,

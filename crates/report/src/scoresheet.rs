@@ -58,7 +58,7 @@ impl Scoresheet {
         format!("     {sentence}")
     }
 
-    /// Whether a step of a replay has a fault that the viewer knows of.
+    /// Returns whether a step of a replay has a fault that the viewer knows of.
     pub fn has_fault(&self, step: &Step<'_, '_>) -> bool {
         EventText::of_step(step, self.viewer).iter().flatten().any(|event| event.kind == Kind::Fault)
     }

@@ -1,4 +1,4 @@
-//! Who leads and why, in sentences.
+//! The leader and the reasons, in sentences.
 
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ pub struct Story {
     pub leader: Option<String>,
     /// The next one.
     pub second: Option<String>,
-    /// By how much the leader is ahead, in points or in Elo.
+    /// The amount by which the leader is ahead, in points or in Elo.
     pub lead: Option<f64>,
     /// The match after which nobody could catch the winner.
     pub deciding_match: Option<String>,

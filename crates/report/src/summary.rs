@@ -15,7 +15,7 @@ use serde::Serialize;
 pub struct SetReport {
     pub id: String,
     pub deal: String,
-    /// Its matches that have ended.
+    /// The matches that have ended.
     pub matches: Vec<String>,
     /// The names of the bots, in the order of the command line.
     pub bots: Vec<String>,
@@ -51,7 +51,7 @@ pub struct BotSummary {
     pub totals: InfoTotals,
     /// Processor time, in milliseconds.
     pub cpu_ms: u64,
-    /// Its sandbox; omitted for a bot that connects.
+    /// The sandbox; omitted for a bot that connects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandbox>,
 }
@@ -118,7 +118,7 @@ pub struct RunSummary {
     pub void: u32,
     /// Attempts at matches during which the referee was suspended.
     pub paused: u32,
-    /// How often the rules had to be asked again; omitted if never.
+    /// The number of times that the rules had to be asked again; omitted if 0.
     #[serde(skip_serializing_if = "is_zero")]
     pub rules_restarts: u32,
     /// The bots in the order of the command line.

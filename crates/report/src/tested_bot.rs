@@ -7,15 +7,15 @@ use referee_game::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// How many characters of a hash are shown.
+/// The characters shown of a hash.
 const SHORT: usize = 12;
 
 /// One of the two bots of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestedBot {
-    /// Its command line, or `tcp:NAME`.
+    /// The command line, or `tcp:NAME`.
     pub command: String,
-    /// Its working directory; omitted if that is the referee's.
+    /// The working directory; omitted if that is the referee's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<PathBuf>,
     /// The commit that git has checked out where its program is, with `-dirty` if tracked files differ from it, or
@@ -40,8 +40,8 @@ impl TestedBot {
         hashes
     }
 
-    /// How it differs from the bot that played earlier: the first of its files that is another one, or its commit. The same files
-    /// may be in another directory.
+    /// The difference from the bot that played earlier: the first of its files that is another one, or its
+    /// commit. The same files may be in another directory.
     pub fn change(&self, earlier: &TestedBot) -> Option<String> {
         if self.hashes() != earlier.hashes() {
             let differing = |path: &&String| self.files.get(*path) != earlier.files.get(*path);
@@ -71,7 +71,7 @@ impl TestedBot {
         }
     }
 
-    /// Its command line, with its files by their names alone.
+    /// The command line, with its files by their names alone.
     pub fn plain_command(&self) -> String {
         let name = |path: &str| Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned());
         self.files.keys().rev().fold(self.command.clone(), |command, path| match name(path) {
@@ -80,12 +80,12 @@ impl TestedBot {
         })
     }
 
-    /// Whether another bot has the same program, scripts and named files.
+    /// Returns whether another bot has the same program, scripts and named files.
     pub fn has_same_files(&self, other: &TestedBot) -> bool {
         !self.files.is_empty() && self.hashes() == other.hashes()
     }
 
-    /// Whether another bot is the same command in the same directory.
+    /// Returns whether another bot is the same command in the same directory.
     pub fn is_same_command(&self, other: &TestedBot) -> bool {
         (&self.command, &self.directory) == (&other.command, &other.directory)
     }

@@ -194,7 +194,7 @@ impl<'a> ToldMatch<'a> {
         }
     }
 
-    /// Why it ended like this, as a sentence.
+    /// The reason why it ended like this, as a sentence.
     pub fn why(&self) -> String {
         let (winners, losers) = (joined(&self.winners()), joined(&self.losers()));
         let by = EndedBy::find(self.ended_by);

@@ -37,7 +37,7 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Whether it quotes what the bot wrote.
+    /// Returns whether it quotes what the bot wrote.
     pub fn is_quote(&self) -> bool {
         self.refused_move.is_some() || self.line.is_some() || self.stderr.is_some()
     }

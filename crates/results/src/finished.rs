@@ -22,10 +22,10 @@ pub struct FinishedMatch {
     pub seating: Seating,
     /// The names of the bots by seat.
     pub seats: Vec<String>,
-    /// Their command lines by seat.
+    /// The command lines by seat.
     pub commands: Vec<String>,
     pub ending: Ending,
-    /// Why it was aborted; `None` if it has a result.
+    /// The reason why it was aborted; `None` if it has a result.
     pub cause: Option<Cause>,
     /// Whether it has no result and is not replayed.
     pub is_void: bool,
@@ -37,7 +37,7 @@ pub struct FinishedMatch {
     pub shared_faults: Vec<SharedFault>,
     /// The causes of the faults.
     pub evidence: Vec<Evidence>,
-    /// Its moves as digests, by which copies are found; `None` if they are not known.
+    /// The moves as digests, by which copies are found; `None` if they are not known.
     pub moves: Option<SetMoves>,
     /// The number of moves.
     pub decisions: u32,
@@ -45,9 +45,11 @@ pub struct FinishedMatch {
     pub duration_us: u64,
     /// The longest delay of an answer by the referee's own lag, in milliseconds.
     pub lag_ms: u64,
-    /// How long the referee was suspended during the match, in milliseconds. The clocks stood still.
+    /// The time for which the referee was suspended during the match, in milliseconds. The clocks stood
+    /// still.
     pub paused_ms: u64,
-    /// How often the rules had to be asked again: a process of theirs failed, and another one answered.
+    /// The number of times that the rules had to be asked again: a process of theirs failed, and another one
+    /// answered.
     pub rules_restarts: u32,
     /// By seat: processor time since the bot's last match, in milliseconds with a resolution of 10; `None` if the
     /// process has ended.
@@ -150,17 +152,17 @@ impl FinishedMatch {
         Ok(())
     }
 
-    /// Whether a seat made a fault.
+    /// Returns whether a seat made a fault.
     pub fn has_faults(&self) -> bool {
         self.faults.iter().any(|faults| faults.total() > 0)
     }
 
-    /// Whether it was aborted because the run ended.
+    /// Returns whether it was aborted because the run ended.
     pub fn is_cut_off(&self) -> bool {
         self.cause == Some(Cause::Interrupted)
     }
 
-    /// Whether the match still has to be played to an end.
+    /// Returns whether the match still has to be played to an end.
     pub fn is_to_be_replayed(&self) -> bool {
         self.ending.ranks.is_none() && !self.is_void
     }
@@ -179,7 +181,7 @@ impl FinishedMatch {
     }
 }
 
-/// Why a match has no result: the cause of the abort; without an abort, all bots had failed.
+/// The reason why a match has no result: the cause of the abort; without an abort, all bots had failed.
 fn cause_of(abort: Option<&AbortReason>) -> Cause {
     match abort {
         None => Cause::NoBots,

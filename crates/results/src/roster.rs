@@ -32,12 +32,10 @@ impl Roster {
         self.first[entrant]..self.first[entrant + 1]
     }
 
-    /// The number of entrants.
     pub fn entrants(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// The number of bots.
     pub fn len(&self) -> usize {
         self.first[self.first.len() - 1]
     }

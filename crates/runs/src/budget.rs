@@ -7,7 +7,6 @@ use crate::config::Dollars;
 /// The costs so far, and their limits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Budget {
-    /// The limit of the run.
     most: Option<Dollars>,
     spent: f64,
     bots: Vec<BotBudget>,
@@ -26,7 +25,7 @@ impl Budget {
         Budget { most, spent: 0.0, bots }
     }
 
-    /// Whether anything has a limit.
+    /// Returns whether anything has a limit.
     pub(crate) fn is_limited(&self) -> bool {
         self.most.is_some() || self.bots.iter().any(|bot| bot.most.is_some())
     }
@@ -42,7 +41,7 @@ impl Budget {
         }
     }
 
-    /// Why the run may not go on; `None` if it may.
+    /// The reason why the run may not go on; `None` if it may.
     pub(crate) fn exceeded(&self) -> Option<String> {
         let run = ("the run", self.most, self.spent);
         let bots = self.bots.iter().map(|bot| (&*bot.name, bot.most, bot.spent));

@@ -1,4 +1,4 @@
-//! Where matches are played.
+//! The place where matches are played.
 
 use std::path::{Path, PathBuf};
 
@@ -24,12 +24,11 @@ fn job(runner: &MatchRunner, bots: JobBots, directory: &Path, catalog: &Catalog)
     Ok(Job::of_runner(runner, bots, pack_game(runner.rules, directory)?, catalog))
 }
 
-/// Which machines play a run.
+/// The machines that play a run.
 #[derive(Debug)]
 pub enum Placement {
     Here,
     Workers {
-        /// What hands sets out to them.
         coordinator: Box<Coordinator>,
         /// The directory whose archives they get.
         directory: PathBuf,
@@ -56,7 +55,7 @@ impl Placement {
         Ok(coordinator.play(job, schedule, stop, on_event))
     }
 
-    /// What workers play of the matches that this runner plays, with bots that may be added; `None` without workers.
+    /// The share of workers in this runner's matches, with bots that may be added; `None` without workers.
     #[cfg(feature = "http")]
     pub(crate) fn shared(
         &self,

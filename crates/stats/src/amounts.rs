@@ -26,7 +26,6 @@ pub struct MeanAmount {
     pub mean: f64,
     /// The lower end of the 95% interval; `None` for fewer than [`FEWEST_SETS`], and if all sets have the same amount.
     pub low: Option<f64>,
-    /// The upper end.
     pub high: Option<f64>,
 }
 

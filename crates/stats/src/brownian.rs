@@ -28,7 +28,7 @@ fn mills(x: f64) -> f64 {
 pub(super) struct Motion {
     /// The mean increment per unit of time.
     pub(super) drift: f64,
-    /// Its variance, above 0.
+    /// The variance, above 0.
     pub(super) variance: f64,
     /// Below 0.
     pub(super) lower: f64,

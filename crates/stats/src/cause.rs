@@ -8,21 +8,18 @@ const ATTEMPTS: u32 = 3;
 /// The same for an outage, which may last: ten in a row end a run, so that three runs that end so cost no result.
 const ATTEMPTS_IN_OUTAGES: u32 = 30;
 
-/// Why a match was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Cause {
-    /// The run was interrupted.
     Interrupted,
     /// The referee was suspended for too long.
     Paused,
     /// All bots had failed, under the policy `random`.
     NoBots,
-    /// No opening was found.
     NoOpening,
     RulesFailed,
-    /// What chooses the moves of a bot could not be reached.
+    /// The chooser of a bot's moves could not be reached.
     Unavailable,
 }
 
@@ -43,8 +40,9 @@ impl Cause {
         }
     }
 
-    /// Whether a match is void if its attempt of this number, from 1, is aborted for this cause; otherwise it is
-    /// replayed. Bots that have all failed do not get another deal; rules fail after a second try.
+    /// Returns whether a match is void if its attempt of this number, from 1, is aborted for this cause;
+    /// otherwise it is replayed. Bots that have all failed do not get another deal; rules fail after a second
+    /// try.
     pub const fn is_void(self, attempt: u32) -> bool {
         match self {
             Cause::Interrupted => false,

@@ -74,10 +74,11 @@ pub const LEAST_SEQUENTIAL_SETS: u64 = 10;
 /// The maximum normalized Elo that is reported.
 const GREATEST: f64 = 1000.0;
 
-/// How far a random walk with normal steps overshoots a barrier on average, in deviations of a step: -ζ(1/2) / √(2 π).
+/// The mean overshoot of a random walk with normal steps over a barrier, in deviations of a step: -ζ(1/2) /
+/// √(2 π).
 const OVERSHOOT: f64 = 0.582_597_157_939_010_6;
 
-/// How the number of sets was determined.
+/// The basis of the number of sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
@@ -87,7 +88,7 @@ pub enum Basis {
     Sequential,
 }
 
-/// Why there is no normalized Elo.
+/// Reasons why there is no normalized Elo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
     #[error("fewer than {LEAST_SETS} sets")]
@@ -102,7 +103,7 @@ pub enum Unknown {
     OneSided,
 }
 
-/// Why estimates are less exact than others.
+/// Reasons why estimates are less exact than others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Caution {
     #[error("the estimate may be biased: fewer than {LEAST_SEQUENTIAL_SETS} sets have few possible scores")]
@@ -120,7 +121,7 @@ pub struct Estimates {
     pub difference: StrengthDifference,
     /// In normalized Elo, unless the deviation is too uncertain.
     pub normalized_elo: Result<Estimate, Unknown>,
-    /// Why the estimates are less exact than others.
+    /// The reason why the estimates are less exact than others.
     pub caution: Option<Caution>,
 }
 
@@ -195,7 +196,7 @@ pub fn expected_sets(scores: &SetScores, sprt: &Sprt, elo: f64) -> Option<f64> {
         .then(|| motion(&observed, sprt, scores, &sprt.likeliest(scores, &observed, elo).p).mean_time())
 }
 
-/// Whether the deviation is known well enough.
+/// Returns whether the deviation is known well enough.
 fn is_known(scores: &SetScores) -> Result<(), Unknown> {
     let sets = scores.sets();
     if sets < LEAST_SETS {
@@ -234,7 +235,7 @@ struct SprtState<'a> {
     scores: &'a SetScores,
     sprt: &'a Sprt,
     llr: f64,
-    /// How fast the ratio of a set grows with its score.
+    /// The slope of the ratio of a set by its score.
     slope: f64,
 }
 
@@ -260,7 +261,7 @@ impl<'a> SprtState<'a> {
     /// observed.
     fn rank_of_mean(&self, mean: f64) -> f64 {
         let (sets, observed) = (self.scores.sets() as f64, self.scores.mean());
-        // What is certain is the variance of the scores about their own mean. That about another one is greater.
+        // The variance of the scores about their own mean is certain. That about another one is greater.
         let variance = self.scores.variance() * sets / (sets - 1.0).max(1.0) + (mean - observed).powi(2);
         let drift = self.llr / sets + self.slope * (mean - observed);
         self.rank(between_bounds(self.sprt, drift, self.slope * self.slope * variance))
@@ -277,7 +278,8 @@ impl<'a> SprtState<'a> {
     }
 }
 
-/// Where the increasing function `rank` has the value `level`: between the ends, or one of `beyond`.
+/// The point at which the increasing function `rank` has the value `level`: between the ends, or one of
+/// `beyond`.
 fn quantile(level: f64, ends: [f64; 2], beyond: [f64; 2], rank: impl Fn(f64) -> f64) -> f64 {
     let at = ends.map(|end| (end, rank(end) - level));
     match at {

@@ -50,7 +50,8 @@ impl GradeTerms {
         Ok(())
     }
 
-    /// Whether a strength is known well enough. The difference of two gradings has twice the variance of one.
+    /// Returns whether a strength is known well enough. The difference of two gradings has twice the variance
+    /// of one.
     pub fn suffices(&self, elo: &Estimate) -> bool {
         let margin = (elo.high - elo.low) / 2.0 * std::f64::consts::SQRT_2;
         let graded = |elo: f64| elo.clamp(self.low, self.high);
@@ -59,10 +60,10 @@ impl GradeTerms {
     }
 }
 
-/// How a bot has been graded so far.
+/// The grading of a bot so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Grading {
-    /// Its strength. The error of those of the anchors is not part of the interval.
+    /// The strength. The error of those of the anchors is not part of the interval.
     pub elo: Estimate,
     /// The number of sets that count.
     pub sets: u32,
@@ -78,7 +79,7 @@ impl Grading {
         Grading { elo, sets, dropped, is_graded: sets >= LEAST_SETS && terms.suffices(&elo) }
     }
 
-    /// Whether the anchors make too many faults to go on.
+    /// Returns whether the anchors make too many faults to go on.
     pub fn is_spoiled(&self) -> bool {
         self.dropped >= MOST_DROPPED && self.dropped > self.sets / 4
     }
@@ -120,7 +121,6 @@ pub fn next_anchors(elo: f64, anchors: &mut [Anchor]) -> Vec<Entrant> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GradeStep {
-    /// What it is called.
     pub grade: String,
     /// The strength from which on a bot has it. The first grade is also that of weaker bots.
     pub elo: f64,

@@ -13,7 +13,6 @@ use referee_game::{MAX_SEATS, Seat, SeatSet, Seating};
 pub struct Entrant(pub u16);
 
 impl Entrant {
-    /// The entrant as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -47,7 +46,6 @@ impl Lineup {
         Lineup::of_seats(seating, &by_seat)
     }
 
-    /// The teams of the game.
     pub const fn seating(&self) -> Seating {
         Seating::new(self.count, self.sides)
     }
@@ -62,7 +60,6 @@ impl Lineup {
         self.seats().iter().skip(side).step_by(self.sides as usize).copied()
     }
 
-    /// Whether the entrant has a seat.
     pub fn has(&self, entrant: Entrant) -> bool {
         self.seats().contains(&entrant)
     }
@@ -129,7 +126,7 @@ impl Deals {
     }
 }
 
-/// What each side gets in a match: a finite number.
+/// The amount of each side in a match: a finite number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SideAmounts([f64; MAX_SEATS]);
 
@@ -157,9 +154,8 @@ pub struct MatchResult {
     pub lineup: Lineup,
     /// The place of each side. Lower is better; only the order is meaningful.
     pub places: [u8; MAX_SEATS],
-    /// What each side gets; `None` in a game without amounts.
+    /// The amount of each side; `None` in a game without amounts.
     pub amounts: Option<SideAmounts>,
-    /// Seats that made a fault.
     pub faulted: SeatSet,
     /// Seats that lost by a fault, and their partners. Under the policy `random` a fault does not lose.
     pub forfeited: SeatSet,
@@ -211,7 +207,8 @@ impl MatchResult {
         (count > 0).then(|| sum / f64::from(count))
     }
 
-    /// What an entrant gets: the mean over its seats. `None` if it has none, and in a game without amounts.
+    /// The amount of an entrant: the mean over its seats. `None` if it has none, and in a game without
+    /// amounts.
     pub fn amount(&self, entrant: Entrant) -> Option<f64> {
         let SideAmounts(amounts) = self.amounts?;
         let (seating, seats) = (self.lineup.seating(), self.lineup.seats_of(entrant));
@@ -219,17 +216,17 @@ impl MatchResult {
         (!seats.is_empty()).then(|| sum / seats.len() as f64)
     }
 
-    /// Whether a side lost by a fault.
+    /// Returns whether a side lost by a fault.
     pub fn is_forfeited(&self, side: usize) -> bool {
         self.lineup.seating().members(side).iter().any(|seat| self.forfeited.contains(seat))
     }
 
-    /// Whether a seat of a side made a fault.
+    /// Returns whether a seat of a side made a fault.
     pub fn is_faulted(&self, side: usize) -> bool {
         self.lineup.seating().members(side).iter().any(|seat| self.faulted.contains(seat))
     }
 
-    /// Whether an entrant made a fault.
+    /// Returns whether an entrant made a fault.
     pub fn is_fault_of(&self, entrant: Entrant) -> bool {
         self.faulted.iter().any(|seat: Seat| self.lineup.seats().get(seat.index()) == Some(&entrant))
     }

@@ -16,11 +16,10 @@ use crate::sprt::student_95;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdjustedScores {
     pub units: usize,
-    /// The mean score.
     pub plain: Estimate,
     /// The mean score less the luck.
     pub adjusted: Estimate,
-    /// By how much the variance fell; `None` if a score does not vary, or of fewer than three units.
+    /// The amount by which the variance fell; `None` if a score does not vary, or of fewer than three units.
     pub factor: Option<Estimate>,
 }
 

@@ -35,13 +35,13 @@ use serde::{Deserialize, Serialize};
 use crate::Entrant;
 use referee_game::Misconfigured;
 
-/// When a race is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RaceTerms {
-    /// How much weaker than the best the pick may be, in logistic Elo; above 0, at most [`RaceTerms::MAX_WITHIN`].
+    /// The loss of strength that the pick may have compared with the best, in logistic Elo; above 0, at most
+    /// [`RaceTerms::MAX_WITHIN`].
     pub within: f64,
-    /// How often it may be weaker, above 0, at most 1/2.
+    /// The probability that it is weaker, above 0, at most 1/2.
     pub alpha: f64,
     /// The maximum number of sets.
     pub max_sets: u32,
@@ -69,7 +69,7 @@ impl RaceTerms {
     }
 }
 
-/// How far a version is in a race.
+/// The progress of a version in a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RaceState {
@@ -84,7 +84,6 @@ pub enum RaceState {
     Withdrawn,
 }
 
-/// A version in a race.
 #[derive(Clone, Debug)]
 struct Runner {
     /// The stake of the bets that it is not best, which began with 1.
@@ -94,7 +93,7 @@ struct Runner {
     state: RaceState,
     /// The number of sets after which it was eliminated.
     eliminated_after: Option<u32>,
-    /// Its estimated strength: the difference of two is the expected score minus 1/2.
+    /// The estimated strength: the difference of two is the expected score minus 1/2.
     strength: f64,
 }
 
@@ -161,7 +160,6 @@ impl Race {
         }
     }
 
-    /// When it is decided.
     pub fn terms(&self) -> RaceTerms {
         self.terms
     }
@@ -185,7 +183,7 @@ impl Race {
         self.runners[version.index()].state
     }
 
-    /// Whether a version is not picked: it is eliminated, or the race is decided for another one.
+    /// Returns whether a version is not picked: it is eliminated, or the race is decided for another one.
     pub fn is_out(&self, version: Entrant) -> bool {
         match self.state(version) {
             RaceState::Eliminated => true,
@@ -374,7 +372,7 @@ impl Race {
             let no_better = if is_anchor { runner.no_better } else { 1.0 };
             let capital = self.capital(&Runner { no_better, ..runner.clone() }, number);
             let edge = (slack - runner.strength + self.runners[anchor].strength).max(0.1 * slack);
-            // What the growth-optimal bet gains per set, about.
+            // The approximate gain per set of the growth-optimal bet.
             let gain = edge * edge / (2.0 * (variance + edge * edge));
             (self.terms.alpha * capital).recip().ln().max(0.0) / gain
         })
@@ -408,8 +406,8 @@ fn factor(mean: f64, expected: f64, variance: f64, score: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// What makes a stake a nonnegative supermartingale, whatever is expected: the factor is positive and falls evenly from
-    /// score to score, and is 1 at the limit.
+    /// The reason why a stake is a nonnegative supermartingale, whatever is expected: the factor is positive
+    /// and falls evenly from score to score, and is 1 at the limit.
     #[test]
     fn no_bet_gains_on_average_while_the_mean_is_not_below_its_limit() {
         let grid = || (0..=20).map(|part| f64::from(part) / 20.0);

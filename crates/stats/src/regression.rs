@@ -62,13 +62,11 @@ pub use possible::PossibleScores;
 pub use shard::Shard;
 pub use tally::{Alike, Fate, Judged, Tally};
 
-/// The version under test.
 pub const NEW: Entrant = Entrant(0);
 
 /// The version to compare it with.
 pub const BASE: Entrant = Entrant(1);
 
-/// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoppingRules {
     /// The test; `None` to play `max_sets` and measure.
@@ -88,7 +86,6 @@ impl StoppingRules {
     }
 }
 
-/// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// H1 was accepted.
@@ -101,7 +98,6 @@ pub enum Verdict {
     PassedAlike,
     /// Both play alike, which excludes H1.
     FailedAlike,
-    /// `new` crashed.
     Crashed,
     /// All sets were played and neither was accepted.
     AtLimit,
@@ -113,7 +109,6 @@ pub enum Verdict {
     Invalid,
 }
 
-/// A complete set.
 #[derive(Clone, Debug)]
 struct Complete {
     matches: Vec<MatchResult>,
@@ -122,7 +117,6 @@ struct Complete {
     is_alike: bool,
 }
 
-/// A run in progress.
 #[derive(Clone, Debug)]
 pub struct Regression {
     terms: StoppingRules,
@@ -178,7 +172,6 @@ impl Regression {
         Regression { sample: self.sample.with_drawn_openings(are_drawn), ..self }
     }
 
-    /// The scores that count.
     pub fn scores(&self) -> &SetScores {
         self.sample.scores()
     }
@@ -215,7 +208,6 @@ impl Regression {
         self.verdict
     }
 
-    /// The rules for its end.
     pub fn terms(&self) -> &StoppingRules {
         &self.terms
     }
@@ -372,7 +364,7 @@ impl Regression {
         Some(if self.tally.exceeds(self.terms.max_fault_rate) { Verdict::Invalid } else { verdict })
     }
 
-    /// Whether bots with a fault rate at the limit would hardly have made that many.
+    /// Returns whether bots with a fault rate at the limit would hardly have made that many.
     fn has_too_many_faults(&self) -> bool {
         let rate = f64::from(self.tally.faulty) / f64::from(self.tally.matches.max(1));
         let limit = self.terms.max_fault_rate;

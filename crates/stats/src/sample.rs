@@ -47,7 +47,6 @@ impl From<SetMoves> for MatchMoves {
     }
 }
 
-/// The sets on one opening.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cluster {
     sets: f64,
@@ -118,7 +117,6 @@ impl Sample {
         true
     }
 
-    /// The scores that count.
     pub fn scores(&self) -> &SetScores {
         &self.scores
     }
@@ -143,8 +141,8 @@ impl Sample {
         if self.openings.is_empty() { self.scores.sets() } else { self.openings.len() as u64 }
     }
 
-    /// Whether the scores speak of the openings that were played and not of openings like these: sets that count share
-    /// openings, other than by chance.
+    /// Returns whether the scores speak of the openings that were played and not of openings like these: sets
+    /// that count share openings, other than by chance.
     pub fn is_of_played_openings(&self) -> bool {
         !self.are_drawn && self.openings() < self.scores.sets()
     }

@@ -105,7 +105,7 @@ impl SetScores {
         SetScores { legs: self.legs, counts: vec![0; self.counts.len()] }
     }
 
-    /// Whether all sets have the same score.
+    /// Returns whether all sets have the same score.
     pub(super) fn is_one_score(&self) -> bool {
         self.counts.iter().filter(|&&count| count > 0).count() == 1
     }
@@ -246,7 +246,7 @@ impl SetScores {
         Estimate { value, low: end(0.0), high: end(1.0) }
     }
 
-    /// Whether the sum of the scores takes enough values for a normal approximation.
+    /// Returns whether the sum of the scores takes enough values for a normal approximation.
     pub(super) fn has_variation(&self) -> bool {
         self.variation() >= LEAST_VARIATION
     }
@@ -296,7 +296,6 @@ pub(crate) fn student_95(freedom: f64) -> f64 {
 /// The estimated difference in strength, with 95% intervals from the variance of the sets' scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StrengthDifference {
-    /// The mean score.
     pub score: Estimate,
     /// In logistic Elo; infinite at scores of 0 and 1.
     pub elo: Estimate,
@@ -384,8 +383,8 @@ impl Sprt {
         }
     }
 
-    /// Whether the test may have ended with these sets or still continues: there is a last set without which it would
-    /// have continued.
+    /// Returns whether the test may have ended with these sets or still continues: there is a last set
+    /// without which it would have continued.
     pub fn may_end_with(&self, scores: &SetScores) -> bool {
         self.decide(self.llr(scores)) == TestState::Continue
             || (0..scores.counts.len()).any(|last| {

@@ -37,7 +37,6 @@ use super::{Entrant, MatchResult, Wdl};
 pub struct Award {
     pub round: u32,
     pub entrant: Entrant,
-    /// Why it did not play.
     pub reason: Unplayed,
     /// The number of matches that it did not play.
     pub matches: u32,
@@ -45,14 +44,13 @@ pub struct Award {
     pub half_points: u32,
 }
 
-/// Why an entrant gets points without play.
+/// Reasons why an entrant gets points without play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unplayed {
     /// The number of entrants of the round was odd.
     Bye,
-    /// It requested a bye.
     Requested,
-    /// Its opponent has withdrawn.
+    /// The opponent has withdrawn.
     Withdrawal,
     /// The organiser has awarded them.
     Ruling,
@@ -62,13 +60,11 @@ pub enum Unplayed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Withdrawn {
-    /// They count.
     Counted,
-    /// They are annulled.
     Annulled,
 }
 
-/// What is known of entrants beside their results.
+/// Facts about entrants beside their results.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Entries<'a> {
     /// By entrant: the round of a knockout in which it was eliminated.
@@ -99,7 +95,6 @@ pub enum TieBreak {
     Wins,
 }
 
-/// The row of an entrant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TableRow {
     pub entrant: Entrant,
@@ -107,7 +102,6 @@ pub struct TableRow {
     pub place: Option<u32>,
     /// The sum of its scores, and its awards.
     pub points: f64,
-    /// Matches it played.
     pub matches: u32,
     /// Decided by play.
     pub by_play: Wdl,
@@ -130,7 +124,7 @@ pub struct TableRow {
     pub buchholz: f64,
     /// See the module documentation.
     pub sonneborn_berger: f64,
-    /// What it gets a match; `None` in a game without amounts, and before its first complete set.
+    /// The mean amount per match; `None` in a game without amounts, and before its first complete set.
     pub amount: Option<MeanAmount>,
 }
 
@@ -141,14 +135,14 @@ impl TableRow {
     }
 }
 
-/// How entrants are ordered.
+/// The order of entrants.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ranking<'a> {
     pub(super) by: RankBy,
     /// The entrant that stands outside the ranking.
     pub(super) outside: Option<Entrant>,
     pub(super) tie_breaks: &'a [TieBreak],
-    /// What orders the entrants of a race.
+    /// Orders the entrants of a race.
     pub(super) race: Option<&'a Race>,
 }
 

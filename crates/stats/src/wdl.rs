@@ -54,7 +54,6 @@ pub struct Wdl {
     pub wins: u32,
     /// Equal first.
     pub draws: u32,
-    /// Otherwise.
     pub losses: u32,
 }
 
@@ -68,7 +67,6 @@ impl Wdl {
         } += times;
     }
 
-    /// The number of results.
     pub const fn total(self) -> u32 {
         self.wins + self.draws + self.losses
     }

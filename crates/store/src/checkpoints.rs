@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 
-/// How often the log is copied into the database.
+/// The interval of copying the log into the database.
 const APART: Duration = Duration::from_millis(500);
 
 /// Copies the log of a database into it until it is dropped. A checkpoint waits for the disk, writers do not wait for it.

@@ -1,4 +1,4 @@
-//! What the databases have in common: their files, and how they are opened and created.
+//! Functions that the databases share: their files, and how they are opened and created.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,13 +24,11 @@ pub(super) fn check_database(folder: &Folder, name: &str) -> Result<(), StoreErr
     Ok(database_files(name).iter().try_for_each(|name| folder.has_file(name).map(drop))?)
 }
 
-/// How long a statement waits for writers of other processes.
+/// The time for which a statement waits for writers of other processes.
 pub const BUSY: Duration = Duration::from_secs(10);
 
-/// A kind of database.
 #[derive(Debug)]
 pub struct Schema {
-    /// Its name in errors.
     pub name: &'static str,
     /// `PRAGMA user_version`.
     pub version: i64,
@@ -39,7 +37,6 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// An error of SQLite.
     pub fn failed(&self, error: rusqlite::Error) -> StoreError {
         StoreError::Sqlite { database: self.name, error }
     }

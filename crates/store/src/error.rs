@@ -9,7 +9,7 @@ use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
 
 use crate::rows::BadRow;
 
-/// Why a database cannot be read or written. [`StoreError::kind`] says whether waiting helps, see
+/// Reasons why a database cannot be read or written. [`StoreError::kind`] says whether waiting helps, see
 /// [`referee_files::StorageWait`], and [`io::ErrorKind::InvalidData`] that a row is damaged.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

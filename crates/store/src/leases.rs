@@ -41,7 +41,7 @@ pub struct Lease {
     pub attempt: u32,
     /// The worker that has it; `None` while it is queued.
     pub worker: Option<String>,
-    /// How often a worker received it.
+    /// The number of times that a worker received it.
     pub deliveries: u32,
     /// When it was queued, received or last made progress: seconds since 1970.
     pub moved_at: u64,
@@ -56,16 +56,13 @@ pub struct WorkerRow {
     pub machine: String,
     /// `active`, `drained` or `aside`.
     pub state: String,
-    /// Why it was put aside.
     pub reason: Option<String>,
     pub is_connected: bool,
     /// When it first connected: seconds since 1970; 0: now.
     pub joined_at: u64,
     /// When something of it last changed.
     pub seen_at: u64,
-    /// Outcomes that count.
     pub sets: u32,
-    /// Their matches.
     pub matches: u32,
     /// Matches of these in which a bot made a fault.
     pub faults: u32,
@@ -155,7 +152,6 @@ impl Leases {
         Ok(Leases::of(db))
     }
 
-    /// The id of the run.
     pub fn run(&self) -> Result<String, StoreError> {
         self.db.query_row("SELECT value FROM run WHERE key = 'id'", [], |row| row.get(0)).map_err(failed)
     }

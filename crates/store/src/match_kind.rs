@@ -1,9 +1,9 @@
-//! Why matches of ladders are played, and the ids that say so.
+//! The kinds of ladders' matches, and the ids that tell them apart.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::{Deserialize, Serialize};
 
-/// Why a match is played. The database has the number of the variant, the id of the match its letter.
+/// The kind of a match. The database has the number of the variant, the id of the match its letter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchKind {
@@ -27,12 +27,12 @@ impl MatchKind {
         }
     }
 
-    /// Whether it was requested with `referee league challenge`.
+    /// Returns whether it was requested with `referee league challenge`.
     pub fn is_challenge(self) -> bool {
         self != MatchKind::Pairing
     }
 
-    /// Whether such matches count for ratings.
+    /// Returns whether such matches count for ratings.
     pub fn is_rated(self) -> bool {
         self != MatchKind::Challenge
     }

@@ -34,7 +34,7 @@ impl<'db, R: Serialize + DeserializeOwned> Requests<'db, R> {
         self.db.execute(sql, [text]).map(drop).map_err(|error| self.schema.failed(error))
     }
 
-    /// Whether no request waits. Does not wait for writers.
+    /// Returns whether no request waits. Does not wait for writers.
     pub fn is_empty(&self) -> Result<bool, StoreError> {
         self.first().map(|first| first.is_none())
     }

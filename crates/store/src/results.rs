@@ -47,13 +47,10 @@ pub struct Results {
 pub struct About {
     /// For display.
     pub name: String,
-    /// The game id.
     pub game: String,
-    /// The rules version.
     pub rules: u32,
     /// The program that the rules are, as records describe it; `None` if they are part of the referee.
     pub program: Option<Box<RawValue>>,
-    /// The teams of the game.
     pub seating: Seating,
     /// The configuration, as TOML.
     pub config: String,
@@ -327,7 +324,7 @@ impl Results {
         cut(&mut self.db).map_err(failed)
     }
 
-    /// Whether an attempt is in the results.
+    /// Returns whether an attempt is in the results.
     pub fn has(&self, id: MatchId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM matches WHERE number = ?1 AND attempt = ?2";
         let found = self.db.query_row(sql, params![id.number, id.attempt], |_| Ok(())).optional();
@@ -554,8 +551,8 @@ fn located(path: &Path) -> Result<(Folder, String), StoreError> {
     Ok((folder, name))
 }
 
-/// Whether a row that ended as [`VOID`](super::VOID) for this reason belongs to a void match. For other reasons,
-/// results that it depended on were lost.
+/// Returns whether a row that ended as [`VOID`](super::VOID) for this reason belongs to a void match. For
+/// other reasons, results that it depended on were lost.
 pub fn is_void_for(reason: &str) -> bool {
     Cause::OF_VOID.iter().any(|cause| cause.as_str() == reason)
 }

@@ -25,11 +25,10 @@ pub const VOID: &str = "void";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntrantRow {
-    /// Its label.
     pub name: String,
     /// The name that people see instead of it.
     pub display_name: Option<String>,
-    /// Its command line, or tcp:NAME.
+    /// The command line, or tcp:NAME.
     pub source: String,
     /// Path -> SHA-256.
     pub files: BTreeMap<String, String>,
@@ -43,18 +42,16 @@ pub struct EntrantRow {
     pub interruptions: u32,
 }
 
-/// An attempt at a match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchRow {
     /// The match id with the attempt.
     pub id: MatchId,
-    /// Its set, counted from 1.
+    /// The set, counted from 1.
     pub set: u32,
     /// The entrants by seat.
     pub lineup: Vec<u16>,
     /// By seat; `None` without a result.
     pub ranks: Option<Vec<u8>>,
-    /// Seats that made a fault.
     pub faulted: SeatSet,
     /// Seats that lost by a fault, and their partners.
     pub forfeited: SeatSet,
@@ -78,7 +75,7 @@ pub struct MatchRow {
     pub lag_ms: u64,
     /// By seat, in milliseconds.
     pub cpu_ms: Vec<Option<u64>>,
-    /// Its file in `records`.
+    /// The file in `records`.
     pub record: Option<String>,
     /// SHA-256 of that file before its seal, in hex.
     pub seal: Option<String>,
@@ -86,12 +83,12 @@ pub struct MatchRow {
     pub began_at: Option<SystemTime>,
     /// The worker that played it.
     pub worker: Option<String>,
-    /// Its moves. `None` in games with chance.
+    /// The moves. `None` in games with chance.
     pub moves: Option<MatchMoves>,
 }
 
 impl MatchRow {
-    /// Its result, if it has one that fits the seats.
+    /// The result, if it has one that fits the seats.
     pub fn result(&self, seating: Seating) -> Option<MatchResult> {
         let entrants: Vec<Entrant> = self.lineup.iter().copied().map(Entrant).collect();
         let played =
@@ -128,7 +125,6 @@ impl MatchRow {
 
 type RowDefect = Box<dyn Error + Send + Sync>;
 
-/// An invalid row.
 #[derive(Debug, thiserror::Error)]
 #[error("results{}", .id.map(|id| format!(": {id}")).unwrap_or_default())]
 pub struct BadRow {

@@ -15,7 +15,6 @@ use referee_game::Wrong;
 /// The number of matches up to which words name each. Rulings on more of them make them void or replay them.
 const MOST_NAMED: usize = 6;
 
-/// The kinds of decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RulingAct {
@@ -43,7 +42,7 @@ stored_words!(RulingAct {
 pub struct RuledMatch {
     /// m17 is 17.
     pub number: u32,
-    /// Its last attempt before the ruling; 0 if there is none.
+    /// The last attempt before the ruling; 0 if there is none.
     pub attempt: u32,
     /// The player who gets the points; `None` for a draw, and for a match that does not count.
     pub winner: Option<String>,
@@ -122,7 +121,7 @@ impl RulingRow {
         }
     }
 
-    /// Whether it was not undone.
+    /// Returns whether it was not undone.
     pub fn is_in_force(&self) -> bool {
         self.undone.is_none()
     }
@@ -223,7 +222,7 @@ pub enum DisqualifiedFrom<M = String> {
     Match(M),
     /// It plays no more.
     Now,
-    /// Its results are annulled, too.
+    /// The results are annulled, too.
     Start,
 }
 
@@ -238,8 +237,8 @@ impl<M> DisqualifiedFrom<M> {
     }
 }
 
-/// Who gets the points of a match that one of its players, given by seat, loses: the only opponent. With several of them
-/// nobody does.
+/// The winner of a match that one of its players, given by seat, loses: the only opponent. With several of
+/// them nobody does.
 pub fn only_opponent<P: PartialEq>(players: impl IntoIterator<Item = P>, loser: &P) -> Option<P> {
     let mut others = players.into_iter().filter(|player| player != loser);
     let only = others.next()?;
@@ -269,7 +268,6 @@ impl UndoneRuling {
 /// The table, for the schema of a database.
 pub const RULINGS: &str = include_str!("rulings.sql");
 
-/// Adds a ruling.
 pub fn insert_ruling(db: &Connection, row: &RulingRow) -> rusqlite::Result<()> {
     let sql = "INSERT INTO rulings (at, user, act, ladder, matches, name, is_from_start, display, since, reason, is_public) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
@@ -332,7 +330,7 @@ pub(crate) fn replayed(db: &Connection) -> rusqlite::Result<BTreeMap<u32, u32>> 
     Ok(replayed)
 }
 
-/// Whether a row, by number and attempt, was replaced by a replay.
+/// Returns whether a row, by number and attempt, was replaced by a replay.
 pub(crate) fn is_replayed(replayed: &BTreeMap<u32, u32>, row: &Row<'_>) -> rusqlite::Result<bool> {
     let (number, attempt): (u32, u32) = (row.get(result::number)?, row.get(result::attempt)?);
     Ok(replayed.get(&number).is_some_and(|&last| attempt <= last))

@@ -1,4 +1,4 @@
-//! What a lane needs of a stream.
+//! The stream of bytes that a lane requires.
 
 use std::fmt::Debug;
 use std::io;
@@ -6,7 +6,6 @@ use std::task::{Context, Poll};
 
 use crate::Lines;
 
-/// The result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadProgress {
     /// Bytes were read.
@@ -14,7 +13,6 @@ pub enum ReadProgress {
         /// Whether the read filled the buffer, so that more may be available.
         is_full: bool,
     },
-    /// The end of the stream.
     End,
 }
 
@@ -36,7 +34,8 @@ pub trait ByteStream: Debug {
     /// Errors of `read`; `WouldBlock` when no data is available.
     fn try_read(&mut self, lines: &mut Lines) -> io::Result<ReadProgress>;
 
-    /// Whether a read would return data or the end of the stream, if that is cheaper to find out than by reading.
+    /// Returns whether a read would return data or the end of the stream, if that is cheaper to find out than
+    /// by reading.
     fn may_read(&self) -> bool {
         true
     }
@@ -52,16 +51,15 @@ pub trait ByteStream: Debug {
         Ok(())
     }
 
-    /// Closes the stream.
     fn close(self);
 
-    /// Whether a read is cheap: it is not if it would start a TLS handshake.
+    /// Returns whether a read is cheap: it is not if it would start a TLS handshake.
     fn is_cheap_to_read(&self) -> bool {
         true
     }
 
-    /// Why the bytes that the peer has sent so far cannot be read as messages: it uses TLS and the referee does not, or
-    /// the reverse. `received` are those that have arrived as plain text.
+    /// The reason why the bytes that the peer has sent so far cannot be read as messages: it uses TLS and the
+    /// referee does not, or the reverse. `received` are those that have arrived as plain text.
     fn mismatch(&self, _received: &[u8]) -> Option<&'static str> {
         None
     }

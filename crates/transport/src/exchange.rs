@@ -12,7 +12,7 @@ use crate::watch::{WaitWatch, with_watch};
 /// Reads at most this many bytes at once, as many as a pipe holds.
 const READ: usize = 64 * 1024;
 
-/// How long to wait before looking at other streams.
+/// The time to wait before looking at other streams.
 const PATIENCE: Duration = Duration::from_millis(1);
 
 /// A stream on which each request, a line, gets an answer, a line.
@@ -22,7 +22,7 @@ pub struct Exchange {
     buffer: Vec<u8>,
 }
 
-/// Why there is no answer. The stream is of no further use.
+/// Reasons why there is no answer. The stream is of no further use.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
     #[error("it did not answer within {} ms", .0.as_millis())]

@@ -13,7 +13,6 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// A line without its line break.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// A line.
     Text(&'a [u8]),
     /// A line longer than the limit. Its bytes were discarded.
     TooLong,

@@ -76,7 +76,8 @@ impl Listener {
     }
 }
 
-/// Whether `accept` failed for lack of file descriptors or memory. The connection stays in the backlog.
+/// Returns whether `accept` failed for lack of file descriptors or memory. The connection stays in the
+/// backlog.
 pub fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
     Errno::from_io_error(error).is_some_and(|errno| shortages.contains(&errno))

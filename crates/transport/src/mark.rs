@@ -57,7 +57,7 @@ impl Mark {
         self.was_held.store(true, Ordering::Release);
     }
 
-    /// Whether an operation has blocked.
+    /// Returns whether an operation has blocked.
     pub fn was_held(&self) -> bool {
         self.was_held.load(Ordering::Acquire)
     }

@@ -12,7 +12,6 @@ use crate::{Lines, would_block};
 struct MemoryState {
     /// Bytes for the referee.
     input: VecDeque<u8>,
-    /// No more bytes will come.
     has_input_ended: bool,
     /// Bytes from the referee.
     output: Vec<u8>,
@@ -133,7 +132,7 @@ impl MemoryPeer {
         lock(&self.0).watched
     }
 
-    /// Whether the referee has closed its end.
+    /// Returns whether the referee has closed its end.
     pub fn is_closed(&self) -> bool {
         lock(&self.0).is_closed
     }

@@ -12,7 +12,7 @@ use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection};
 
-/// Why a certificate and its private key cannot be used.
+/// Reasons why a certificate and its private key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BadCertificate {
     #[error("{}", .path.display())]
@@ -153,7 +153,6 @@ pub(super) const TLS_HANDSHAKE: u8 = 0x16;
 #[derive(Debug)]
 pub struct Tls {
     connection: ServerConnection,
-    /// The first byte received.
     first: Cell<Option<u8>>,
 }
 
@@ -181,17 +180,17 @@ impl Tls {
         }
     }
 
-    /// Whether any byte has been received.
+    /// Returns whether any byte has been received.
     pub(super) fn has_received(&self) -> bool {
         self.first.get().is_some()
     }
 
-    /// Whether the other end sent something other than TLS.
+    /// Returns whether the other end sent something other than TLS.
     pub(super) fn received_plain_text(&self) -> bool {
         self.first.get().is_some_and(|first| first != TLS_HANDSHAKE)
     }
 
-    /// Whether the expensive part of the handshake is done.
+    /// Returns whether the expensive part of the handshake is done.
     pub(super) fn has_begun(&self) -> bool {
         self.connection.negotiated_cipher_suite().is_some()
     }
@@ -206,7 +205,7 @@ impl Tls {
         self.connection.send_close_notify();
     }
 
-    /// Whether encrypted bytes are pending.
+    /// Returns whether encrypted bytes are pending.
     pub(super) fn has_output(&self) -> bool {
         self.connection.wants_write()
     }
@@ -240,7 +239,7 @@ impl<F: FnMut(&[u8]) -> io::Result<usize>> Write for Send<'_, F> {
     }
 }
 
-/// Why TLS failed, if it is the cause of this error of a read.
+/// The reason why TLS failed, if it is the cause of this error of a read.
 pub fn tls_failure(error: &io::Error) -> Option<String> {
     Some(error.get_ref()?.downcast_ref::<rustls::Error>()?.to_string())
 }

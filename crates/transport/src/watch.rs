@@ -1,5 +1,6 @@
-//! What a thread watches while it waits for the answer of an [`Exchange`](crate::Exchange), or between the parts of a
-//! [`LongComputation`]: other streams, so that it knows later when their data has arrived, and the descriptor that ends its waits.
+//! Conditions that a thread watches while it waits for the answer of an [`Exchange`](crate::Exchange), or
+//! between the parts of a [`LongComputation`]: other streams, so that it knows later when their data has
+//! arrived, and the descriptor that ends its waits.
 
 use std::cell::RefCell;
 use std::io;
@@ -18,7 +19,6 @@ thread_local! {
     static OF_THREAD: RefCell<Option<WaitWatch>> = const { RefCell::new(None) };
 }
 
-/// What a thread watches.
 #[derive(Debug)]
 pub(crate) struct WaitWatch {
     /// Readable when one of the streams is, or the descriptor that ends waits.
@@ -35,7 +35,6 @@ pub(crate) struct WaitWatch {
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub stream: u64,
-    /// When.
     pub at: Instant,
     /// Since when it may have been there: the end of an earlier wait, if it had arrived when the thread began to look; `None` if
     /// there was none.
@@ -76,7 +75,7 @@ pub(crate) fn unwatch_stream(stream: impl AsFd) -> io::Result<()> {
     })
 }
 
-/// Whether the waits of this thread have to end, so that what takes long has to end, too.
+/// Returns whether the waits of this thread have to end, so that what takes long has to end, too.
 pub fn is_interrupted() -> bool {
     with_watch(|watch| watch.is_some_and(WaitWatch::is_interrupted))
 }
@@ -93,7 +92,6 @@ pub fn take_arrivals() -> Option<(Vec<Arrival>, Instant)> {
 /// A computation of this thread that looks at the streams that the thread watches, between its parts.
 #[derive(Debug, Default)]
 pub struct LongComputation {
-    /// When it looked last.
     looked: Option<Instant>,
 }
 
@@ -117,10 +115,10 @@ impl LongComputation {
 }
 
 impl Drop for LongComputation {
-    /// What has arrived since the last look waits no longer than since then.
+    /// A request that arrived since the last look waits no longer than since then.
     fn drop(&mut self) {
         if self.looked.is_some() {
-            // Whoever looks next is told if it fails again.
+            // The next look reports it if it fails again.
             let _ = self.look();
         }
     }

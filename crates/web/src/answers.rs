@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::board::BoardForm;
 
-/// How long an answer is kept at least. Computing one takes at most a tenth of the time.
+/// The time for which an answer is kept at least. Computing one takes at most a tenth of the time.
 pub(super) const ANSWER_APART: Duration = Duration::from_secs(1);
 /// The maximum number of answers that are kept.
 const MOST_ANSWERS: usize = 256;
@@ -70,7 +70,6 @@ pub(super) struct RecentReplays {
 }
 
 impl RecentReplays {
-    /// A replay that is kept.
     pub(super) fn get(&self, key: &ReplayKey) -> Option<Bytes> {
         let mut replays = lock(&self.replays);
         let at = replays.iter().position(|(own, _)| own == key)?;
@@ -85,7 +84,6 @@ impl RecentReplays {
         lock(&self.replays).clear();
     }
 
-    /// Keeps a replay.
     pub(super) fn add(&self, key: ReplayKey, replay: Bytes) {
         let mut replays = lock(&self.replays);
         replays.push_back((key, replay));

@@ -32,7 +32,7 @@ use referee_report::replay::{FrameText, MatchReplay};
 
 /// The default and the maximum number of matches in a list.
 pub(super) const LIST: usize = 100;
-/// Where the operator of a projector changes what is shown, with a secret.
+/// The path at which the operator of a projector changes the display, with a secret.
 const OF_OPERATOR: &str = "/api/v1/stage/";
 /// The default and the maximum number of rows of the standings.
 const ROWS: usize = 1000;
@@ -45,7 +45,6 @@ pub(super) const MOST_MATCHES: u64 = (1 << 53) - 1;
 
 pub(super) type HubState = State<Arc<Hub>>;
 
-/// All paths.
 pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
     let (addresses, of_guard) = (Arc::new(addresses), hub.clone());
     Router::new()
@@ -166,7 +165,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PathMatchId {
     }
 }
 
-/// Why a match has no board.
+/// The reason why a match has no board.
 fn not_shown(why: BoardAccess) -> Response {
     let message = match why {
         BoardAccess::Held => "nothing is shown until the other matches of its deal have ended",
@@ -194,7 +193,7 @@ async fn run(State(hub): HubState) -> Response {
     as_json(StatusCode::OK, hub.overview().1)
 }
 
-/// Which rows of the standings are wanted.
+/// Parameters of a request for standings.
 #[derive(Debug, Deserialize)]
 struct StandingsQuery {
     search: Option<String>,
@@ -327,7 +326,7 @@ fn number_of(hub: &Hub, id: &str) -> Option<u64> {
     id.strip_prefix(hub.run())?.strip_prefix('-')?.parse().ok()
 }
 
-/// How much a client wants this type, from 0 to 1, if it names it.
+/// The client's preference for this type, from 0 to 1, if it names it.
 fn weight_of(headers: &HeaderMap, kind: &str) -> Option<f32> {
     let fields = headers.get_all(ACCEPT).iter().filter_map(|field| field.to_str().ok());
     let weights = fields.flat_map(|field| field.split(',')).filter_map(|accepted| {
@@ -339,7 +338,7 @@ fn weight_of(headers: &HeaderMap, kind: &str) -> Option<f32> {
     weights.reduce(f32::max)
 }
 
-/// Whether a client asks for a stream.
+/// Returns whether a client asks for a stream.
 fn wants_stream(headers: &HeaderMap) -> bool {
     let stream = weight_of(headers, "text/event-stream").unwrap_or(0.0);
     stream > 0.0 && stream >= weight_of(headers, "application/json").unwrap_or(0.0)
@@ -359,7 +358,7 @@ async fn run_events(
     as_json(StatusCode::OK, stream::as_json(hub.run(), &events))
 }
 
-/// Which live boards are wanted.
+/// Parameters of a request for live boards.
 #[derive(Debug, Deserialize)]
 struct BoardsQuery {
     /// The ids of their matches, with commas in between.
@@ -370,7 +369,7 @@ struct BoardsQuery {
     after: String,
 }
 
-/// What has changed on several live boards, so that a page asks once for all of them.
+/// Changes of several live boards, so that a page asks once for all of them.
 async fn boards(State(hub): HubState, Parameters(query): Parameters<BoardsQuery>) -> Response {
     let ids: Vec<&str> = query.ids.split(',').filter(|id| !id.is_empty()).collect();
     if ids.len() > BOARDS {

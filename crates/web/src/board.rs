@@ -19,13 +19,12 @@ const MOST_BYTES: usize = 2 * 1024 * 1024;
 pub(super) enum BoardForm {
     /// The shapes that the player draws.
     Shapes,
-    /// Plain text.
     Text,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BoardEvent {
-    /// Its number; a snapshot has the number of the last event that it includes.
+    /// The number; a snapshot has the number of the last event that it includes.
     pub(super) number: u64,
     /// `snapshot`, `step` or `end`.
     pub(super) kind: &'static str,
@@ -49,18 +48,18 @@ impl BoardStep {
     }
 }
 
-/// Whether these events contain a move that is not part of the opening.
+/// Returns whether these events contain a move that is not part of the opening.
 fn has_move(events: &[u8]) -> bool {
     let mut lines = events.split(|&byte| byte == b'\n');
     lines.any(|line| line.starts_with(b"{\"kind\":\"move\"") && !line.ends_with(b",\"opening\":true}"))
 }
 
-/// By how much spectators are behind.
+/// The amount by which spectators are behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct BoardDelays {
-    /// By how many moves the board is.
+    /// The number of moves by which the board is.
     pub(super) moves: u32,
-    /// By how many moves more what bots say of their searches is; `None`: it is not shown.
+    /// The number of further moves by which `info` is delayed; `None`: it is not shown.
     pub(super) info: Option<u32>,
 }
 
@@ -74,11 +73,11 @@ pub(super) struct LiveBoard {
     /// From number `first` on.
     steps: VecDeque<BoardStep>,
     first: u64,
-    /// How many steps are shown; the others are held back by the delay.
+    /// The number of steps shown; the others are held back by the delay.
     shown: usize,
-    /// By how many moves it is behind.
+    /// The number of moves by which it is behind.
     delay: u32,
-    /// What bots say of their searches, if it is shown.
+    /// `info` of bots, if it is shown.
     late: Option<LateInfo>,
     bytes: usize,
     /// The `end` event, once the match has ended.
@@ -174,7 +173,7 @@ impl LiveBoard {
         self.changed.subscribe()
     }
 
-    /// Whether the match has ended.
+    /// Returns whether the match has ended.
     pub(super) fn is_over(&self) -> bool {
         self.end.is_some()
     }

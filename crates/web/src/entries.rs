@@ -29,7 +29,7 @@ pub(super) struct SeatEntry {
     /// The entrant to which the bot belongs, if that has a name of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     entrant: Option<String>,
-    /// What people see instead of the name of the entrant or the bot.
+    /// The display name of the entrant or the bot.
     #[serde(skip_serializing_if = "Option::is_none")]
     display_name: Option<String>,
 }
@@ -39,12 +39,11 @@ impl SeatEntry {
         self.entrant.as_ref().unwrap_or(&self.name)
     }
 
-    /// What people see.
     fn shown(&self) -> &str {
         self.display_name.as_ref().unwrap_or_else(|| self.entrant())
     }
 
-    /// What people see instead of the name of the bot: a team has a display name, its bots have none.
+    /// The display name of the bot: a team has a display name, its bots have none.
     pub(super) fn display_name_of_bot(&self) -> Option<String> {
         self.display_name.clone().filter(|_| self.entrant.is_none())
     }
@@ -53,10 +52,10 @@ impl SeatEntry {
 /// The names of entrants by the names of their bots.
 pub(super) type EntrantNames = BTreeMap<String, String>;
 
-/// What people see instead of the names of entrants, bots and players, by name. The version of a player follows.
+/// Display names of entrants, bots and players, by name. The version of a player follows.
 pub type DisplayNames = BTreeMap<String, String>;
 
-/// What entries of matches say besides what was played. It may change while the run goes on.
+/// Names and rulings of matches' entries. It may change while the run goes on.
 #[derive(Debug, Default)]
 pub(super) struct NamesAndRulings {
     /// The entrants of bots that have other names.
@@ -78,12 +77,11 @@ impl NamesAndRulings {
         true
     }
 
-    /// What people see instead of a name.
+    /// The display name for a name.
     pub(super) fn display_name(&self, name: &str) -> Option<String> {
         self.names.get(name).cloned()
     }
 
-    /// What people see.
     pub(super) fn shown<'a>(&'a self, name: &'a str) -> &'a str {
         self.names.get(name).map_or(name, String::as_str)
     }
@@ -107,17 +105,16 @@ impl NamesAndRulings {
 /// The ruling in force on a match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ShownRuling {
-    /// Its number.
     pub(super) id: u32,
     /// `void`, `awarded to alice`, `awarded as a draw` or `replayed`.
     pub(super) outcome: String,
     /// When it was made, in UTC.
     pub(super) at: String,
-    /// Why it was made; `None` if the reason is private.
+    /// The reason why it was made; `None` if the reason is private.
     pub(super) reason: Option<String>,
 }
 
-/// Whether there is a board to look at.
+/// The form in which a board is shown, if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum BoardAccess {
@@ -131,7 +128,6 @@ pub(super) enum BoardAccess {
     None,
 }
 
-/// How a match ended.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ResultEntry {
     ranks: Option<Vec<u8>>,
@@ -145,7 +141,6 @@ pub(super) struct ResultEntry {
     pub(super) text: String,
 }
 
-/// A match in lists.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct MatchEntry {
     pub(super) id: String,
@@ -170,9 +165,8 @@ pub(super) struct MatchEntry {
 /// Results among the latest matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecentResults {
-    /// How many matches, at most 50.
+    /// The number of matches, at most 50.
     pub matches: u32,
-    /// Their results.
     #[serde(flatten)]
     pub wdl: Wdl,
 }
@@ -182,15 +176,14 @@ pub struct RecentResults {
 pub struct StandingsView {
     /// The best first.
     pub rows: Vec<StandingsRow>,
-    /// Who leads and why; `None`: it is told from the rows.
+    /// The leader and the reasons; `None`: it is told from the rows.
     pub story: Option<Story>,
     /// The bracket of a knockout, whose entrants have the names that people see.
     pub bracket: Option<Vec<RoundReport>>,
-    /// What is played next.
     pub next: Vec<NextMatch>,
     /// On a ladder: the match after which the first place changed hands for the last time.
     pub last_change_of_lead: Option<LeadTaken>,
-    /// What people see instead of names.
+    /// Display names.
     pub names: Arc<DisplayNames>,
     /// The rulings on matches of the run, in the order in which they were made.
     pub rulings: Arc<Vec<RulingRow>>,
@@ -200,7 +193,6 @@ pub struct StandingsView {
     pub season: Option<u32>,
 }
 
-/// A match that is waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextMatch {
     /// The id of the match, if it is known.
@@ -215,9 +207,9 @@ pub struct NextMatch {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct NextEntry {
     pub(super) id: Option<String>,
-    /// Who plays, by side.
+    /// Names by side.
     sides: Vec<String>,
-    /// What people see of them, by side.
+    /// Display names, by side.
     display_names: Vec<String>,
     why: String,
 }
@@ -258,9 +250,8 @@ pub(super) enum StandingsOrder {
 pub struct StandingsRow {
     /// The place, from 1; those with equal results share one. Anchors of a ladder have none.
     pub place: Option<usize>,
-    /// The bot or the entrant.
     pub name: String,
-    /// What people see instead of its name; filled in by the server.
+    /// The display name; filled in by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// On a ladder: its owner, if that has another name.
@@ -271,7 +262,6 @@ pub struct StandingsRow {
     pub affiliation: Option<String>,
     /// Matches with a result.
     pub matches: u32,
-    /// Their results.
     #[serde(flatten)]
     pub wdl: Wdl,
     /// Matches in which it made a fault.
@@ -312,7 +302,6 @@ pub struct StandingsRow {
 }
 
 impl StandingsRow {
-    /// The row on a picture.
     pub(super) fn preview(&self) -> PreviewRow {
         let figure = match self.rating {
             Some(Estimate { value, low, high }) if (high - low).is_finite() => {
@@ -328,13 +317,11 @@ impl StandingsRow {
         }
     }
 
-    /// What people see.
     pub(super) fn shown(&self) -> &str {
         self.display_name.as_deref().unwrap_or(&self.name)
     }
 }
 
-/// A bot with its matches.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct BotEntry {
     pub(super) name: String,
@@ -440,7 +427,7 @@ impl ResultEntry {
         self.told(game, names, &self.ended_by.to_string()).outcome()
     }
 
-    /// What sentences are made of, given the names of the seats and the word for the ending.
+    /// The parts of sentences, given the names of the seats and the word for the ending.
     fn told<'a>(&'a self, game: &'a Meta, names: &'a [&'a str], ended_by: &'a str) -> ToldMatch<'a> {
         ToldMatch {
             game: Some(game),

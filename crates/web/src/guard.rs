@@ -1,4 +1,4 @@
-//! What holds for the requests and responses of every server.
+//! Checks of the requests and responses of every server.
 
 use axum::extract::Request;
 use axum::http::header::{
@@ -14,8 +14,8 @@ use crate::host::RequestHost;
 /// The maximum length of the path and the query of a request, in bytes.
 const MOST_TARGET: usize = 2048;
 
-/// Why a request is rejected whatever its path is. `hosts` are the names by which the server may be addressed, besides IP
-/// addresses and `localhost`, and `setting` is where the organiser names them.
+/// The reason why a request is rejected whatever its path is. `hosts` are the names by which the server may
+/// be addressed, besides IP addresses and `localhost`, and `setting` is where the organiser names them.
 pub(super) fn rejected(request: &Request, hosts: &[String], setting: &str) -> Option<Response> {
     let target = request.uri().path_and_query().map_or("", |target| target.as_str());
     match RequestHost::of(request.headers(), request.uri(), hosts) {
@@ -38,7 +38,7 @@ pub(super) fn rejected(request: &Request, hosts: &[String], setting: &str) -> Op
     }
 }
 
-/// Whether a request changes nothing.
+/// Returns whether a request changes nothing.
 pub(super) fn is_read(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
@@ -54,12 +54,12 @@ pub(super) fn protect(response: &mut Response) {
     headers.entry(HeaderName::from_static("cross-origin-resource-policy")).or_insert(same_origin);
 }
 
-/// Whether a browser says that a page of another site sends the request.
+/// Returns whether a browser says that a page of another site sends the request.
 pub(super) fn is_cross_site(headers: &HeaderMap, url: Option<&str>) -> bool {
     origin_of(headers, url) == RequestOrigin::Other
 }
 
-/// Where a request comes from.
+/// The origin of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestOrigin {
     /// A page of this server.
@@ -70,7 +70,7 @@ pub(super) enum RequestOrigin {
     Unknown,
 }
 
-/// Where a browser says that a request comes from. `url`: where a proxy publishes the pages.
+/// The origin of a request by its browser. `url`: where a proxy publishes the pages.
 pub(super) fn origin_of(headers: &HeaderMap, url: Option<&str>) -> RequestOrigin {
     let of = |is_own: bool| if is_own { RequestOrigin::Own } else { RequestOrigin::Other };
     if let Some(site) = headers.get("sec-fetch-site") {

@@ -1,4 +1,4 @@
-//! Which host a request is for, and the URL under which the world sees the pages.
+//! The host that a request addresses, and the public URL of the pages.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -11,7 +11,7 @@ use referee_report::page::PublicUrl;
 pub(super) struct OwnAddresses {
     /// The names by which it may be addressed, besides IP addresses and `localhost`.
     pub(super) hosts: Vec<String>,
-    /// Where a proxy publishes its pages, if it was told.
+    /// The URL at which a proxy publishes its pages, if it was told.
     pub(super) url: Option<PublicUrl>,
 }
 
@@ -49,14 +49,14 @@ pub(super) fn beside(url: &PublicUrl, port: u16) -> String {
 pub(super) enum RequestHost {
     /// This server, or none.
     Own,
-    /// Another one.
     Other,
     /// It has several `Host` fields, or one that is not a host with a port.
     Invalid,
 }
 
 impl RequestHost {
-    /// That of a request to a server with these names. The target and the `Host` field have to be for this server.
+    /// The host of a request to a server with these names. The target and the `Host` field have to be for
+    /// this server.
     pub(super) fn of(headers: &HeaderMap, target: &Uri, names: &[String]) -> RequestHost {
         let mut fields = headers.get_all(HOST).iter();
         let field = match (fields.next(), fields.next()) {

@@ -47,7 +47,8 @@ use referee_store::{StoreError, utc};
 
 pub(super) use overview::publish;
 
-/// How many matches that end while standings are hidden are kept until the database has them, at most.
+/// The number of matches, at most, that end while standings are hidden and are kept until the database has
+/// them.
 const UNSEEN: usize = 256;
 
 #[derive(Debug)]
@@ -89,7 +90,7 @@ impl LiveEntry {
     }
 }
 
-/// What is known of a match, but is not shown until its deal is complete.
+/// An ended match that is not shown until its deal is complete.
 #[derive(Debug)]
 struct Withheld {
     reported: Vec<ReportedSeat>,
@@ -97,7 +98,7 @@ struct Withheld {
     figures: Option<MatchFigures>,
 }
 
-/// What is counted of the bot in a seat: its name, its faults, and the sums of what it reported in `info`.
+/// Counts of the bot in a seat: its name, its faults, and the sums of what it reported in `info`.
 type ReportedSeat = (String, Faults, InfoTotals);
 
 struct RunState {
@@ -116,7 +117,7 @@ struct RunState {
     kept: usize,
     bots: BTreeMap<String, BotEntry>,
     standings: Option<StandingsSource>,
-    /// What it gave at the last look.
+    /// The standings at the last look.
     compared: StandingsView,
     /// The name of the run; that of the game without one.
     name: Option<String>,
@@ -132,14 +133,14 @@ struct RunState {
     late: usize,
     /// On a ladder: the players in the order of a week ago.
     order_a_week_ago: Vec<String>,
-    /// Who led when the overview was computed last.
+    /// The leader when the overview was computed last.
     leader: Option<String>,
     last_change_of_lead: Option<LeadChange>,
     /// The standings of the overview.
     rows: Vec<StandingsRow>,
-    /// What the first of their bots reported in `info`.
+    /// Reports of the first bots in `info`.
     reported: Vec<ReportedTable>,
-    /// What is played next, as in the overview.
+    /// The next matches, as in the overview.
     next: Vec<NextEntry>,
     story: Story,
     bracket: Option<Vec<RoundReport>>,
@@ -156,7 +157,6 @@ pub(super) struct Hub {
     /// Identifies the run in the ids of events.
     run: String,
     game: &'static Meta,
-    /// For replays.
     catalog: Catalog,
     delays: BoardDelays,
     /// Whether what bots say of their search is public.
@@ -172,7 +172,7 @@ pub(super) struct Hub {
     replays: RecentReplays,
     previews: RecentPreviews,
     notices: RecentNotices,
-    /// What matches wait for before anything here knows of them.
+    /// Holds matches back before anything here knows of them.
     stage: Option<Arc<Stage>>,
     /// The ladder of a league, if the run is one.
     ladder: OnceLock<Arc<LadderPages>>,
@@ -180,7 +180,7 @@ pub(super) struct Hub {
     closes: watch::Sender<bool>,
 }
 
-/// What a match offers to spectators.
+/// The forms in which spectators see a match.
 pub(super) enum MatchAccess {
     Board(Arc<Mutex<LiveBoard>>),
     Replay(EndedBoard),
@@ -188,7 +188,6 @@ pub(super) enum MatchAccess {
     Nothing(BoardAccess),
 }
 
-/// A match that has ended.
 pub(super) struct EndedBoard {
     pub(super) record: SealedRecord,
     /// The number of its `end` event.
@@ -356,7 +355,7 @@ impl Hub {
         self.closes.subscribe()
     }
 
-    /// What the connections of spectators have in common.
+    /// Resources that spectators' connections share.
     pub(super) fn connections(&self, proxies: TrustedProxies) -> Connections {
         let Metrics { connections, refused, .. } = &self.metrics;
         Connections { closes: self.closes(), open: connections.clone(), refused: refused.clone(), proxies }
@@ -386,17 +385,15 @@ impl Hub {
         self.has_changed.store(true, Ordering::Relaxed);
     }
 
-    /// The name of the run.
     pub(super) fn name(&self) -> String {
         self.state().name.clone().unwrap_or_else(|| self.game.title.to_owned())
     }
 
-    /// What people see instead of a name.
+    /// The display name for a name.
     pub(super) fn shown(&self, name: &str) -> String {
         self.state().about.shown(name).to_owned()
     }
 
-    /// Names the run.
     pub(super) fn set_name(&self, name: String) {
         self.state().name = Some(name);
         self.has_changed.store(true, Ordering::Relaxed);
@@ -590,7 +587,7 @@ impl Hub {
         state.push(EndedEntry { entry, open_deal, record, last: 1 });
     }
 
-    /// What a match offers; `None` if it is not known.
+    /// The form in which a match is shown; `None` if it is not known.
     pub(super) fn access(&self, id: &str) -> Option<MatchAccess> {
         let state = self.state();
         if let Some(running) = state.running.get(id) {
@@ -620,7 +617,6 @@ impl Hub {
         Some(MatchAccess::Replay(EndedBoard::of(&entry, SealedRecord(record, self.info), 1)))
     }
 
-    /// A match in lists.
     pub(super) fn entry(&self, id: &str) -> Option<MatchEntry> {
         let state = self.state();
         let ended = || Some(state.find(id)?.shown());
@@ -632,7 +628,6 @@ impl Hub {
         })
     }
 
-    /// The matches in progress.
     pub(super) fn running(&self) -> Vec<MatchEntry> {
         let state = self.state();
         state.running.values().map(|running| running.entry(&state.about)).collect()
@@ -669,7 +664,7 @@ impl Hub {
     }
 }
 
-/// What is counted of each seat of a match.
+/// Counts of each seat of a match.
 fn reported_in(finished: &FinishedMatch) -> Vec<ReportedSeat> {
     let totals = |seat: usize| finished.totals.get(seat).copied().unwrap_or_default();
     let seats = finished.seats.iter().zip(&finished.faults).enumerate();

@@ -1,4 +1,4 @@
-//! What the server of a ladder shows besides the run: its players, and how a bot joins.
+//! The content of a ladder's server besides the run: its players, and how a bot joins.
 
 mod pages;
 
@@ -25,7 +25,7 @@ use referee_report::ReportedTable;
 use referee_stats::Wdl;
 use referee_store::{MatchKind, StoreError, parse_match_id};
 
-/// Why the challenges of a ladder that does not rate them do not count.
+/// The reason why the challenges of a ladder that does not rate them do not count.
 const CHALLENGE: &str = "a challenge";
 
 /// A ladder and how a bot joins it.
@@ -33,7 +33,6 @@ const CHALLENGE: &str = "a challenge";
 pub(super) struct LadderEntry {
     /// The name of the league, for display.
     pub(super) league: Option<String>,
-    /// The name of the ladder.
     pub(super) name: String,
     pub(super) game: &'static str,
     /// The last change of its rules, if they are a program and have changed.
@@ -45,9 +44,9 @@ pub(super) struct LadderEntry {
     pub(super) tls: bool,
     /// The players that are connected, or programs; without those that are excluded for their faults.
     pub(super) online: Vec<String>,
-    /// What people see instead of their names, by name.
+    /// Display names, by name.
     pub(super) display_names: DisplayNames,
-    /// Where owners of bots sign up and look after them.
+    /// The link to the pages of owners.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) owners: Option<OwnersLink>,
     /// Whether no match begins because the organiser has paused it.
@@ -56,7 +55,7 @@ pub(super) struct LadderEntry {
     pub(super) frozen: bool,
     /// Since when its standings are hidden, in UTC.
     pub(super) hidden_since: Option<String>,
-    /// What happens at stated times, the next first.
+    /// Events at stated times, the next one first.
     pub(super) events: Vec<PlannedEvent>,
     /// The finals of its first players, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,12 +67,10 @@ pub(super) struct LadderEntry {
 /// The pages for owners of bots.
 #[derive(Clone, Debug, Serialize)]
 pub struct OwnersLink {
-    /// Their port.
     pub port: u16,
-    /// Their URL, if the league file names one.
+    /// The URL, if the league file names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Who may sign up.
     pub signup: SignUpMode,
 }
 
@@ -81,26 +78,23 @@ pub struct OwnersLink {
 #[derive(Clone, Debug, Serialize)]
 pub struct OtherLadder {
     pub name: String,
-    /// The port of its pages.
     pub port: u16,
     /// The URL of its pages, if the league file names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
 }
 
-/// A player now.
 #[derive(Serialize)]
 pub(super) struct PlayerStanding {
     /// `NAME` or `NAME@VERSION`.
     pub(super) name: String,
-    /// What people see instead of its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     display_name: Option<String>,
     #[serde(flatten)]
     standing: Standing,
     /// Whether it is connected, or a program.
     online: bool,
-    /// Why it is not paired now.
+    /// The reason why it is not paired now.
     state: Option<String>,
     /// When its last match ended, in UTC.
     last_seen: Option<String>,
@@ -109,10 +103,9 @@ pub(super) struct PlayerStanding {
 /// A player and its history.
 #[derive(Serialize)]
 pub(super) struct PlayerEntry {
-    /// What it is now.
     #[serde(flatten)]
     pub(super) standing: PlayerStanding,
-    /// Its owner, if that has another name.
+    /// The owner, if that has another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) owner: Option<String>,
     /// The school or company of its owner.
@@ -123,11 +116,11 @@ pub(super) struct PlayerEntry {
     pub(super) season: Option<String>,
     /// The players of the same bot, the oldest first.
     pub(super) versions: Vec<String>,
-    /// Its ratings over time, the oldest first.
+    /// The ratings over time, the oldest first.
     pub(super) history: Vec<RatingPoint>,
-    /// Its last matches, the newest first.
+    /// The last matches, the newest first.
     pub(super) last_matches: Vec<PlayedMatch>,
-    /// Its results against others, the most frequent opponent first; filled in by the server.
+    /// The results against others, the most frequent opponent first; filled in by the server.
     pub(super) opponents: Vec<Opponent>,
     /// The sums of what it reported in `info`, over all attempts of the season; filled in by the server, omitted if that is
     /// nothing or not public.
@@ -140,27 +133,21 @@ pub(super) struct PlayerEntry {
 /// The results of a player against another one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Opponent {
-    /// The other player.
     pub(super) name: String,
-    /// What people see instead of its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) display_name: Option<String>,
     /// The matches with a result.
     pub(super) matches: u32,
-    /// Their results.
     #[serde(flatten)]
     pub(super) wdl: Wdl,
-    /// What it scored.
     pub(super) points: f64,
-    /// What it was expected to score by the ratings of today.
+    /// The expected score by the ratings of today.
     pub(super) expected: f64,
     pub(super) last_match: String,
 }
 
-/// A match of a player.
 #[derive(Serialize)]
 pub(super) struct PlayedMatch {
-    /// The match id.
     pub(super) id: String,
     /// The names of the players by seat.
     pub(super) seats: Vec<String>,
@@ -175,13 +162,12 @@ pub(super) struct PlayedMatch {
     pub(super) ruling: Option<ShownRuling>,
 }
 
-/// What a ladder stores of a match besides its result.
+/// Stored facts about a match of a ladder besides its result.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct MatchFacts {
     /// Whether it counts for ratings, as far as that is known before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rated: Option<bool>,
-    /// Why it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) not_rated: Option<&'static str>,
     /// The match with exchanged seats on the same deal.
@@ -196,14 +182,14 @@ pub(super) struct MatchFacts {
 }
 
 impl MatchFacts {
-    /// Those of a match in progress: its id says whether it is to count for ratings.
+    /// The facts about a match in progress: its id says whether it is to count for ratings.
     pub(super) fn of_running(id: &str) -> MatchFacts {
         let kind = parse_match_id(id).map(|(_, kind)| kind);
         let not_rated = kind.filter(|kind| !kind.is_rated()).map(|_| CHALLENGE);
         MatchFacts { rated: kind.map(MatchKind::is_rated), not_rated, ..MatchFacts::default() }
     }
 
-    /// Those of a match that has ended.
+    /// The facts about a match that has ended.
     pub(super) fn of_ended(row: LeagueMatch, return_match: Option<String>) -> MatchFacts {
         let not_rated = match (row.kind.is_rated(), row.is_void) {
             _ if row.counts() => None,

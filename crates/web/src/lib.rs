@@ -80,7 +80,6 @@ pub use person::PersonServer;
 pub use stage::{Stage, StageHold};
 pub use visitors::{VisitorMatch, VisitorRoom};
 
-/// How a run is watched.
 #[derive(Clone, Debug)]
 pub struct WatchOptions {
     /// The address of the server.
@@ -89,20 +88,19 @@ pub struct WatchOptions {
     pub hosts: Vec<String>,
     /// The proxies that name the address of the client, to which limits apply.
     pub proxies: Vec<IpAddr>,
-    /// Where a proxy publishes the pages; `None`: as requests say.
+    /// The URL at which a proxy publishes the pages; `None`: as requests say.
     pub url: Option<PublicUrl>,
-    /// By how many moves the boards are behind.
+    /// The number of moves by which the boards are behind.
     pub delay: u32,
     /// Whether what bots say of their search is public.
     pub info: PublishedInfo,
-    /// What matches wait for before spectators see them.
+    /// Holds matches back before spectators see them.
     pub stage: Option<StageHold>,
 }
 
 /// The standings, computed when they are needed.
 pub type StandingsSource = Box<dyn FnMut() -> StandingsView + Send>;
 
-/// A running server.
 pub struct WatchServer {
     address: SocketAddr,
     feed: LiveFeed,
@@ -112,7 +110,7 @@ pub struct WatchServer {
     thread: JoinHandle<ServerTasks>,
 }
 
-/// What the thread of the server returns when the run is over.
+/// Results of the server's thread when the run is over.
 struct ServerTasks {
     runtime: Runtime,
     receiving: Task<()>,
@@ -188,7 +186,7 @@ impl WatchServer {
         format!("http://{}/", self.address)
     }
 
-    /// What matches wait for before spectators see them.
+    /// Holds matches back before spectators see them.
     pub fn stage(&self) -> Option<&Arc<Stage>> {
         self.hub.stage()
     }
@@ -198,12 +196,10 @@ impl WatchServer {
         RunNaming(self.hub.clone())
     }
 
-    /// The port of the pages.
     pub fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// Where the run passes on its matches.
     pub fn feed(&self) -> LiveFeed {
         self.feed.clone()
     }
@@ -279,7 +275,7 @@ impl WatchServer {
     }
 }
 
-/// How long to wait at the end for the events that are left.
+/// The time to wait at the end for the events that are left.
 const LAST_EVENTS: Duration = Duration::from_secs(1);
 /// The number of threads that read records and databases and compute replays.
 const BLOCKING_THREADS: usize = 2;

@@ -16,7 +16,7 @@ const OF_CONNECTIONS: Rate = Rate { interval: Duration::from_millis(2), burst: 5
 /// The number of addresses from which the idle ones are dropped.
 const MOST_ADDRESSES: usize = 4096;
 
-/// How often something may happen.
+/// A limit on the frequency of requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     pub(super) interval: Duration,

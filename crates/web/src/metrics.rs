@@ -15,7 +15,6 @@ use referee_match::record;
 const BOUNDS_US: [u64; 13] =
     [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 500_000, 1_000_000, 10_000_000];
 
-/// A distribution of times.
 #[derive(Debug, Default)]
 struct Histogram {
     /// The numbers of values up to each bound and above the one before it; the last: above all bounds.
@@ -71,7 +70,7 @@ impl Drop for Gauge {
     }
 }
 
-/// What a match adds to the figures. Its times and faults depend on the secrets of its deal.
+/// The figures of a match. Its times and faults depend on the secrets of its deal.
 #[derive(Debug)]
 pub(super) struct MatchFigures {
     decisions: u32,
@@ -81,7 +80,7 @@ pub(super) struct MatchFigures {
 }
 
 impl MatchFigures {
-    /// Those of a match that has ended. It has no answers if its record was left out.
+    /// The figures of a match that has ended. It has no answers if its record was left out.
     pub(super) fn of(EndedMatch { finished, record, .. }: &EndedMatch) -> MatchFigures {
         let times = (!record.is_empty()).then(|| record::times(record));
         let answers_us = match times {
@@ -105,12 +104,10 @@ impl MatchFigures {
     }
 }
 
-/// What `/metrics` shows.
+/// The figures on `/metrics`.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
-    /// HTTP connections.
     pub(super) connections: OpenCount,
-    /// Live streams.
     pub(super) streams: OpenCount,
     /// HTTP connections closed because there were too many.
     pub(super) refused: Arc<AtomicU64>,

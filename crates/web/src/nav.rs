@@ -18,7 +18,6 @@ pub(super) const SEASONS: NavPage = ("seasons", "Seasons");
 pub(super) const JOIN: NavPage = ("join", "Join");
 pub(super) const PLAY: NavPage = ("play", "Play");
 
-/// What stands in the bar.
 #[derive(Debug, Default)]
 pub(super) struct NavBar {
     pub(super) has_rules: bool,

@@ -1,4 +1,4 @@
-//! What the organiser of a league has to say: announcements, rules, and what the league is.
+//! Announcements of the organiser of a league: announcements, rules, and what the league is.
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,17 +18,17 @@ use tokio::time::Instant;
 use crate::api::{HubState, as_json, refused};
 use crate::hub::Hub;
 
-/// How long they are kept before their files are looked at again.
+/// The time for which they are kept before their files are looked at again.
 const KEPT: Duration = Duration::from_secs(1);
 /// The number of announcements on the start page.
 const LISTED: usize = 3;
 
-/// What the organiser has to say.
+/// The organiser's texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Notices {
-    /// What the league is, in a sentence or two.
+    /// A description of the league in a sentence or two.
     pub description: Option<String>,
-    /// How to reach the organiser: an address of mail or a site, or words.
+    /// The contact of the organiser: an address of mail or a site, or words.
     pub contact: Option<String>,
     /// The rules, in Markdown.
     pub rules: Option<String>,
@@ -36,16 +36,14 @@ pub struct Notices {
     pub announcements: Vec<Announcement>,
 }
 
-/// A text on the pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Announcement {
     /// The name of its file without the ending.
     pub id: String,
-    /// Its heading.
     pub title: String,
-    /// Its day, if the name of the file begins with one: 2026-11-28.
+    /// The day, if the name of the file begins with one: 2026-11-28.
     pub date: Option<String>,
-    /// What it says, in Markdown.
+    /// In Markdown.
     pub text: String,
 }
 
@@ -81,7 +79,6 @@ pub fn announce(folder: &Path, title: &str, text: &str, at: SystemTime) -> io::R
     Ok(id)
 }
 
-/// What was read last.
 #[derive(Debug, Default)]
 pub(super) struct RecentNotices {
     read: Mutex<Option<(Instant, Arc<Notices>)>>,
@@ -97,7 +94,7 @@ impl RecentNotices {
 }
 
 impl Hub {
-    /// What the organiser has to say now.
+    /// Reads the organiser's texts.
     pub(super) async fn read_notices(&self) -> Arc<Notices> {
         let Some(ladder) = self.ladder().cloned() else { return Arc::default() };
         if let Some(recent) = self.notices().get() {
@@ -135,7 +132,7 @@ impl Notices {
         )
     }
 
-    /// What the league is and how to reach its organiser; empty without both.
+    /// The description of the league and the organiser's contact; empty without both.
     pub(super) fn about(&self) -> String {
         let description = self.description.as_ref().map(|text| format!("<p>{}</p>", escaped(text)));
         let contact = self.contact.as_ref().map(|contact| {
@@ -164,7 +161,6 @@ impl Notices {
         )
     }
 
-    /// All announcements.
     pub(super) fn all(&self) -> String {
         let articles = self.announcements.iter().map(|Announcement { id, title, date, text }| {
             let date = date.as_ref().map(|date| format!("<p class=\"eyebrow\">{date}</p>"));

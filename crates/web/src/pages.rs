@@ -37,22 +37,21 @@ const MATCH_SCRIPT: &str = include_str!("assets/match.js");
 pub(super) const TOP: &str = "./";
 pub(super) const BELOW: &str = "../";
 
-/// What stands in the text of a page where something is filled in.
+/// Placeholders in the text of a page.
 pub(super) const BAR: &str = "<!--bar-->";
 const NEWS: &str = "<!--news-->";
 const ABOUT: &str = "<!--about-->";
 const TEXT: &str = "<!--text-->";
 
-/// A page and its policy.
 pub(super) struct Page {
     /// The path to the start page.
     root: &'static str,
-    /// What comes before the head of a page, between it and the name of the competition, and after that.
+    /// The text before the head of a page, between it and the name of the competition, and after that.
     parts: [String; 3],
     policy: String,
 }
 
-/// What other sites show of a page.
+/// The card that other sites show for a page.
 pub(super) struct PageCard {
     pub(super) title: String,
     pub(super) description: String,
@@ -161,7 +160,6 @@ pub(super) async fn run(State(hub): HubState, Extension(seen): Extension<SeenUrl
     PAGE.of_run(&hub, &seen, Some(nav::OVERVIEW.0), true, &PageCard { title, description, picture }, "").await
 }
 
-/// All standings.
 pub(super) async fn standings(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::of_data(STANDINGS));
     let shown = PageCard {
@@ -181,7 +179,6 @@ pub(super) async fn matches(State(hub): HubState, Extension(seen): Extension<See
     PAGE.of_run(&hub, &seen, Some(nav::MATCHES.0), true, &shown, "").await
 }
 
-/// The matches in progress.
 pub(super) async fn live(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::of_data(LIVE));
     let (title, description) = (format!("Live: {}", hub.name()), "Boards of matches in progress.".to_owned());
@@ -239,7 +236,7 @@ pub(super) async fn of_player(
     PAGE.of_run(&hub, &seen, None, is_there, &shown, "").await
 }
 
-/// What is served at other paths: a page for people, JSON for programs.
+/// Serves all other paths: a page for people, JSON for programs.
 pub(super) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
     /// The path to the start page from pages in so many folders.
     const ROOTS: [&str; 4] = [TOP, BELOW, "../../", "../../../"];
@@ -263,7 +260,7 @@ pub(super) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
     }
 }
 
-/// How a bot joins a ladder.
+/// The page that explains how a bot joins a ladder.
 pub(super) async fn join(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
     static PAGE: LazyLock<Page> =
         LazyLock::new(|| Page::new(TOP, JOIN, &[COMMON_SCRIPT, SAMPLE_SCRIPT, JOIN_SCRIPT]));
@@ -272,7 +269,7 @@ pub(super) async fn join(State(hub): HubState, Extension(seen): Extension<SeenUr
     PAGE.of_run(&hub, &seen, Some(nav::JOIN.0), hub.ladder().is_some(), &shown, "").await
 }
 
-/// Where a visitor begins a match against a program of a ladder.
+/// The page on which a visitor begins a match against a program of a ladder.
 pub(super) async fn play(
     State(hub): HubState,
     Extension(seen): Extension<SeenUrl>,
@@ -323,7 +320,6 @@ pub(super) async fn announcements(State(hub): HubState, Extension(seen): Extensi
     text_page(TOP).of_run(&hub, &seen, Some(nav::ANNOUNCEMENTS.0), is_there, &shown, &text).await
 }
 
-/// The rules of a league.
 pub(super) async fn rules(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
     let notices = hub.read_notices().await;
     let (heading, text) = split_title(notices.rules.as_deref().unwrap_or("There are no rules."));

@@ -43,11 +43,12 @@ use crate::stream::{self, EventFeed};
 pub(super) const MOST_BODY: usize = 64 * 1024;
 /// The path from the page of a visitor to the start page.
 pub(super) const OF_VISIT: &str = "../../";
-/// What stands in the page where the rules are filled in.
+/// The placeholder for the rules.
 const RULES: &str = "<!--rules-->";
-/// How long to wait at the end for the events that are left.
+/// The time to wait at the end for the events that are left.
 const LAST_EVENTS: Duration = Duration::from_secs(1);
-/// How long a request waits for its position, which comes another way. Without events that the seat sees, there is none.
+/// The time for which a request waits for its position, which comes another way. Without events that the seat
+/// sees, there is none.
 const POSITION: Duration = Duration::from_secs(1);
 
 /// A running server for one person.
@@ -105,7 +106,6 @@ impl PersonServer {
         &self.url
     }
 
-    /// Where the run passes on the match.
     pub fn feed(&self) -> LiveFeed {
         self.feed.clone()
     }
@@ -127,7 +127,7 @@ pub(super) fn hash_of_token(token: &str) -> TokenHash {
     Sha256::digest(token).into()
 }
 
-/// What the requests have in common.
+/// State that the requests share.
 pub(super) struct Person {
     pub(super) token: TokenHash,
     game: &'static Meta,
@@ -146,9 +146,8 @@ type PersonOf = State<Arc<Person>>;
 #[derive(Default)]
 struct PersonState {
     board: Option<LiveBoard>,
-    /// What the person may choose in the position of the board.
+    /// Choices of the person in the position of the board.
     choices: Choices,
-    /// When the position arose.
     since: Option<Instant>,
     /// Increases when anything but the board changes.
     version: u64,
@@ -165,7 +164,7 @@ struct Choices {
 }
 
 impl Choices {
-    /// Those of a seat that decides in this position; none if the rules cannot list them.
+    /// The choices of a seat that decides in this position; empty if the rules cannot list them.
     fn in_position(table: &dyn Table, seat: Seat) -> Choices {
         let mut table = table.fork();
         let mut choices = Choices::default();
@@ -191,12 +190,12 @@ impl Choices {
         choices
     }
 
-    /// Whether the board shows the position of a request with these moves.
+    /// Returns whether the board shows the position of a request with these moves.
     fn are_for(&self, legal: &[Value]) -> bool {
         legal.iter().eq(self.moves.iter().map(|(text, _)| text))
     }
 
-    /// Those of a request; without places if the board shows another position.
+    /// The choices in a request; without places if the board shows another position.
     fn of<'a>(&'a self, legal: &'a [Value]) -> Vec<(&'a str, &'a [usize])> {
         if self.are_for(legal) {
             return self.moves.iter().map(|(text, places)| (&**text, &**places)).collect();
@@ -279,7 +278,7 @@ impl Person {
         }
     }
 
-    /// What the page has to know beside the board.
+    /// The state of the seat, which the page needs beside the board.
     fn seat_state(&self, state: &PersonState) -> String {
         let turn = self.client.turn().and_then(|OpenTurn { message, at }| {
             let legal = message["legal"].as_array();
@@ -436,7 +435,6 @@ impl EventFeed for PersonFeed {
     }
 }
 
-/// What the person does.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum PersonAct {

@@ -55,7 +55,6 @@ pub(super) async fn of_run(State(hub): HubState) -> Response {
     respond(&hub, preview, None).await
 }
 
-/// The picture of a match.
 pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
     match hub.entry(&id) {
         Some(entry) => {

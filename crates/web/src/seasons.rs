@@ -20,15 +20,13 @@ use crate::ladder::{LadderPages, PlayedMatch, PlayerName, answered};
 use crate::nav;
 use crate::pages::{BELOW, PageCard, TOP, text_page};
 
-/// A season that has ended.
 #[derive(Serialize)]
 pub(super) struct SeasonEntry {
     pub(super) name: String,
     /// When it ended, in UTC.
     pub(super) ended_at: String,
-    /// The number of matches.
     pub(super) matches: u32,
-    /// Who came first; `None` without a rated match.
+    /// `None` without a rated match.
     pub(super) winner: Option<SeasonPlayer>,
 }
 
@@ -36,7 +34,6 @@ pub(super) struct SeasonEntry {
 pub(super) struct SeasonPlayer {
     /// `NAME` or `NAME@VERSION`.
     pub(super) name: String,
-    /// What people saw instead of its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) display_name: Option<String>,
 }
@@ -77,12 +74,11 @@ struct SeasonMatches {
     matches: Vec<PlayedMatch>,
 }
 
-/// Which matches of a season are wanted.
+/// Parameters of a request for matches of a season.
 #[derive(Clone, Copy, Deserialize)]
 pub(super) struct MatchesQuery {
-    /// Those with a smaller number.
+    /// Only matches with a smaller number.
     before: Option<Bounded<0, MOST_MATCHES>>,
-    /// So many at most.
     limit: Option<Bounded<1, { LIST as u64 }>>,
 }
 
@@ -143,7 +139,6 @@ async fn read<T: Send + 'static>(
     tokio::task::spawn_blocking(move || read(&ladder)).await.ok().and_then(Result::ok).ok_or_else(failed)
 }
 
-/// The page of all seasons.
 pub(super) async fn list(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
     let seasons = match read(&hub, |ladder| ladder.seasons()).await {
         Ok(seasons) => seasons,
@@ -171,7 +166,6 @@ pub(super) async fn list(State(hub): HubState, Extension(seen): Extension<SeenUr
     text_page(TOP).of_run(&hub, &seen, here, !seasons.is_empty(), &card, &text.into_string()).await
 }
 
-/// The page of a season.
 pub(super) async fn page(
     State(hub): HubState,
     Extension(seen): Extension<SeenUrl>,
@@ -195,7 +189,6 @@ pub(super) async fn page(
     text_page(BELOW).of_run(&hub, &seen, None, is_there, &card, &text.into_string()).await
 }
 
-/// The day of a time.
 fn day(at: &str) -> &str {
     at.get(..10).unwrap_or(at)
 }
@@ -248,12 +241,10 @@ fn told(
     }
 }
 
-/// A time to the minute.
 fn minute(at: &str) -> String {
     at.get(..16).unwrap_or(at).replace('T', " ")
 }
 
-/// Final standings.
 fn table(standings: &[SeasonRow]) -> Markup {
     let rows = || standings.iter().filter(|row| row.standing.is_newest);
     let scale = Scale::of(rows().map(|row| row.standing.rating));

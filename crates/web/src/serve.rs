@@ -42,9 +42,9 @@ const MOST_FIELDS: usize = 64;
 const HEAD: Duration = Duration::from_secs(15);
 /// The time after which a client that reads nothing is disconnected.
 const UNREAD: Duration = Duration::from_secs(30);
-/// How long to wait at the end for streams to be written.
+/// The time to wait at the end for streams to be written.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(900);
-/// How long to wait after an error of the operating system, such as a lack of file descriptors.
+/// The time to wait after an error of the operating system, such as a lack of file descriptors.
 const AFTER_ERROR: Duration = Duration::from_millis(100);
 
 /// The numbers of connections, and of requests of proxies, by the address of the client.
@@ -87,23 +87,21 @@ pub(super) type Closes = watch::Receiver<bool>;
 /// Tells whether an address is that of a proxy whose header fields count.
 pub(super) type TrustedProxies = Arc<dyn Fn(IpAddr) -> bool + Send + Sync>;
 
-/// Whether an address is one of these proxies.
+/// Returns whether an address is one of these proxies.
 pub(super) fn is_among(proxies: &[IpAddr], address: IpAddr) -> bool {
     proxies.iter().any(|proxy| proxy.to_canonical() == address.to_canonical())
 }
 
-/// What the connections of a server have in common.
+/// State that the connections of a server share.
 #[derive(Clone)]
 pub(super) struct Connections {
     pub(super) closes: Closes,
-    /// How many there are.
     pub(super) open: OpenCount,
-    /// How many were closed, or requests of proxies refused, because there were too many.
+    /// The number of connections closed, and of requests of proxies refused, because there were too many.
     pub(super) refused: Arc<AtomicU64>,
     pub(super) proxies: TrustedProxies,
 }
 
-/// The client of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Client {
     /// Behind a trusted proxy the address that it names last, otherwise the other end of the connection.
@@ -181,7 +179,7 @@ async fn closed(closes: &mut Closes) {
     let _ = closes.wait_for(|closes| *closes).await;
 }
 
-/// What the requests of a connection have in common.
+/// State that the requests of a connection share.
 #[derive(Clone)]
 struct Requests {
     peer: IpAddr,

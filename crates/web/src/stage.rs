@@ -1,4 +1,4 @@
-//! What spectators see later than it happens: after a delay, or once the operator of a projector reveals it.
+//! Delays events for spectators: after a delay, or once the operator of a projector reveals it.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -21,14 +21,14 @@ use crate::api::{HubState, as_json, refused};
 use crate::hub::Hub;
 use crate::pages::{COMMON_SCRIPT, Page, PageCard, TOP};
 
-/// How often what is due is looked for.
+/// The interval of looks for matches that are due.
 pub(super) const LOOKS_APART: Duration = Duration::from_millis(100);
 /// The maximum number of events of a match that wait. Later positions are merged into the last one.
 const MOST_EVENTS: usize = 4_000;
 const OPERATOR: &str = include_str!("assets/operator.html");
 const OPERATOR_SCRIPT: &str = include_str!("assets/operator.js");
 
-/// What matches wait for before spectators see them.
+/// Reasons for which matches wait before spectators see them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageHold {
     /// Everything happens so much later.
@@ -42,7 +42,7 @@ pub enum StageHold {
 pub(super) struct EarlierMatch {
     pub(super) finished: FinishedMatch,
     pub(super) began_at: Option<SystemTime>,
-    /// Its record, while its deal is incomplete.
+    /// The record, while its deal is incomplete.
     pub(super) unsealed: Option<Unsealed>,
 }
 
@@ -53,7 +53,7 @@ struct HeldMatch {
     seats: Vec<String>,
     /// When its first event came, or this run began.
     began: Instant,
-    /// By how much its events are shown later than they came; `None` until it is revealed.
+    /// The amount by which its events are shown later than they came; `None` until it is revealed.
     shift: Option<Duration>,
     events: VecDeque<(Instant, LiveEvent)>,
     /// Without events, if it was played before this run.
@@ -75,15 +75,15 @@ struct OperatorEntry {
 struct StageState {
     /// In the order in which they began.
     held: Vec<HeldMatch>,
-    /// Those that were shown to their ends.
+    /// Matches that were shown to their ends.
     seen: BTreeSet<MatchId>,
 }
 
-/// What waits before spectators see it.
+/// Matches and events that wait before spectators see them.
 #[derive(Debug)]
 pub struct Stage {
     hold: StageHold,
-    /// What the operator proves itself with.
+    /// Authenticates the operator.
     secret: String,
     state: Mutex<StageState>,
 }
@@ -104,7 +104,7 @@ impl Stage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// By how much what waits now is shown later.
+    /// The amount by which what waits now is shown later.
     fn shift(&self) -> Option<Duration> {
         match self.hold {
             StageHold::Delay(delay) => Some(delay),
@@ -190,7 +190,7 @@ impl Stage {
         due.into_iter().map(|(_, event)| event).collect()
     }
 
-    /// Whether a match was shown to its end.
+    /// Returns whether a match was shown to its end.
     pub fn has_shown(&self, id: &MatchId) -> bool {
         self.state().seen.contains(id)
     }
@@ -242,12 +242,11 @@ fn operate(hub: &Hub, headers: &HeaderMap, act: impl FnOnce(&Stage)) -> Response
     as_json(StatusCode::OK, json::text(&serde_json::json!({ "matches": stage.entries() })))
 }
 
-/// What waits, for the operator.
+/// Lists waiting matches, for the operator.
 pub(super) async fn waiting(State(hub): HubState, headers: HeaderMap) -> Response {
     operate(&hub, &headers, |_| {})
 }
 
-/// Reveals the next match.
 pub(super) async fn reveal(State(hub): HubState, headers: HeaderMap) -> Response {
     operate(&hub, &headers, |stage| stage.reveal(Instant::now()))
 }

@@ -16,7 +16,7 @@ use crate::hub::Hub;
 use crate::metrics::{Gauge, OpenCount};
 use crate::serve::Closes;
 
-/// How often a stream sends something if nothing happens, so that proxies keep it open.
+/// The interval of heartbeats on an idle stream, so that proxies keep it open.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The minimum time between two writes of a stream: events in between go out together.
 const PACE: Duration = Duration::from_millis(50);
@@ -41,7 +41,7 @@ pub(super) fn as_json(run: &str, events: &[BoardEvent]) -> String {
     format!("{{\"events\":[{}]}}", events.join(","))
 }
 
-/// Where the events of a stream come from.
+/// The source of a stream's events.
 pub(super) trait EventFeed: Send + 'static {
     /// The events after the one of this number, and whether they are the last ones.
     fn after(&mut self, number: Option<u64>) -> (Vec<BoardEvent>, bool);
@@ -49,7 +49,6 @@ pub(super) trait EventFeed: Send + 'static {
     fn changes(&mut self) -> &mut watch::Receiver<()>;
 }
 
-/// The events of a board.
 pub(super) struct BoardFeed {
     board: Arc<Mutex<LiveBoard>>,
     form: BoardForm,

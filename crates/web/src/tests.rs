@@ -1,4 +1,5 @@
-//! What spectators get: it depends on nothing that is hidden from them, and no move is missing if they fall behind.
+//! Responses to spectators: it depends on nothing that is hidden from them, and no move is missing if they
+//! fall behind.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +73,7 @@ fn opened(header: &Arc<LiveHeader>, step: &LiveStep) -> (LiveBoard, [Vec<BoardEv
     (board, sent)
 }
 
-/// Everything that spectators get of the next position.
+/// The events that spectators get of the next position.
 fn added(mut board: LiveBoard, step: &LiveStep) -> [Vec<BoardEvent>; 2] {
     board.add(step);
     [BoardForm::Shapes, BoardForm::Text].map(|form| board.after(Some(0), form))
@@ -179,7 +180,6 @@ fn steps_of_checkers(count: usize) -> Vec<LiveStep> {
     steps.collect()
 }
 
-/// These steps as one.
 fn merged(steps: impl IntoIterator<Item = LiveStep>) -> LiveStep {
     steps.into_iter().reduce(|earlier, step| step.after(earlier)).expect("a step")
 }
@@ -199,7 +199,7 @@ fn moves_of(events: &[BoardEvent]) -> Vec<Value> {
     moves
 }
 
-/// What a snapshot of a board draws in the end, without the marks of the latest move.
+/// The final drawing of a board's snapshot, without the marks of the latest move.
 fn drawn(board: &LiveBoard) -> Vec<String> {
     const MARK: u64 = 1;
     let snapshot: Value = serde_json::from_str(&board.after(None, BoardForm::Shapes)[0].data).expect("JSON");

@@ -29,17 +29,17 @@ use crate::lower_priority;
 use crate::person::{self, OF_VISIT, Person, TokenHash, hash_of_token};
 use crate::serve::Client;
 
-/// How long the page of a match may be closed before the match ends.
+/// The time for which the page of a match may be closed before the match ends.
 const MOST_ABSENCE: Duration = Duration::from_secs(60);
 /// The maximum time of a match.
 const MOST_TIME: Duration = Duration::from_secs(2 * 60 * 60);
-/// How long the page of a match is there after its end.
+/// The time for which the page of a match stays after its end.
 const SHOWN: Duration = Duration::from_secs(5 * 60);
 /// The maximum number of pages, so that matches that end at once do not fill the memory.
 const MOST_PAGES: usize = 256;
-/// How often it is looked who is there.
+/// The interval of looks for absent visitors.
 const LOOK: Duration = Duration::from_secs(1);
-/// By how much the bots of visitors have a lower priority than the server for spectators: the lowest one.
+/// The priority of visitors' bots below that of the server for spectators: the lowest one.
 const LOWER: i32 = 9;
 
 /// A match that a visitor asks for.
@@ -49,7 +49,6 @@ pub struct VisitorMatch {
     /// The seat of the visitor, and its side of the protocol.
     pub seat: Seat,
     pub client: Arc<SeatClient>,
-    /// Where the run passes on the match.
     pub feed: LiveFeed,
     /// Resolves when the match is to end.
     pub interrupt: oneshot::Receiver<()>,
@@ -86,7 +85,6 @@ struct Visit {
     person: Arc<Person>,
     address: IpAddr,
     is_over: bool,
-    /// Ends the match.
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -116,7 +114,6 @@ impl VisitorRoom {
         }
     }
 
-    /// Whether a player can be played.
     pub(super) fn has(&self, player: &str) -> bool {
         (self.can_start)(player)
     }
@@ -173,7 +170,7 @@ impl VisitorRoom {
         Ok(token)
     }
 
-    /// Whether the match of a visit goes on.
+    /// Returns whether the match of a visit goes on.
     fn is_open(&self, token: &TokenHash) -> bool {
         self.visits().get(token).is_some_and(|visit| !visit.is_over)
     }
@@ -235,12 +232,11 @@ async fn attend(room: Arc<VisitorRoom>, person: Arc<Person>) {
     room.visits().remove(&person.token);
 }
 
-/// Whether requests to this path may change something.
+/// Returns whether requests to this path may change something.
 pub(super) fn takes_changes(hub: &Hub, path: &str) -> bool {
     hub.visitors().is_some() && (path == "/play" || path.starts_with("/play/"))
 }
 
-/// What a visitor asks for.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {

@@ -1,4 +1,4 @@
-//! How quickly and how evenly a machine answers.
+//! The speed and the evenness of a machine's answers.
 
 use std::future::poll_fn;
 use std::io;
@@ -71,7 +71,8 @@ impl Calibration {
         })
     }
 
-    /// Whether other programs disturb matches with a clock: round trips of more than 5 ms take more than 1% of the time.
+    /// Returns whether other programs disturb matches with a clock: round trips of more than 5 ms take more
+    /// than 1% of the time.
     pub fn is_noisy(&self) -> bool {
         self.disturbed > NOISY
     }

@@ -20,8 +20,8 @@ use crate::nats::BrokerError;
 use crate::trial::{TrialEvent, TrialJob, TrialReply};
 use crate::unit::{EncodedOutcome, UnitId, UnitOutcome, WorkUnit};
 
-/// How long lost workers may take to return with their units, also when a coordinator has just started: longer than the
-/// longest pause between two attempts to connect and the handshake.
+/// The time in which lost workers may return with their units, also when a coordinator has just started:
+/// longer than the longest pause between two attempts to connect and the handshake.
 pub(super) const RECONNECT_WINDOW: Duration = Duration::from_secs(20);
 
 /// The coordinator's end of a carrier.
@@ -51,7 +51,7 @@ pub trait WorkerEnd {
     ) -> impl Future<Output = Result<(), CarrierError>>;
 }
 
-/// Why a carrier cannot work.
+/// Reasons why a carrier cannot work.
 #[derive(Debug, thiserror::Error)]
 pub enum CarrierError {
     #[error(transparent)]
@@ -104,7 +104,7 @@ pub enum CarrierEvent {
     Incompatible(String, String),
 }
 
-/// Why a unit was returned without an outcome.
+/// Reasons why a unit was returned without an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Returned {
@@ -146,7 +146,7 @@ pub enum Request {
     Tried(u64, TrialReply, Vec<u8>),
 }
 
-/// Why an archive is not available.
+/// Reasons why an archive is not available.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum FetchError {
     #[error("{0}")]

@@ -21,7 +21,6 @@ use referee_match::Leg;
 /// The maximum number of matches whose records are synchronized at once.
 const BATCH: usize = 64;
 
-/// From the coordinator.
 #[derive(Debug)]
 pub(super) enum ToCommit {
     Outcome {
@@ -49,7 +48,7 @@ pub(super) struct Committed {
     pub(super) result: CommitResult,
 }
 
-/// Whether an outcome counts.
+/// The result of committing an outcome.
 #[derive(Debug)]
 pub(super) enum CommitResult {
     /// It counts and is stored.

@@ -29,7 +29,6 @@ pub struct Coordinator {
     /// The thread of the carrier, until it has failed.
     thread: Option<CarrierThread>,
     pub(super) leases: Leases,
-    /// The id of the run.
     pub(super) run: String,
     pub(super) fleet: Fleet,
     pub(super) verdicts: Verdicts,
@@ -48,7 +47,7 @@ struct WorkerCounts {
 }
 
 impl Activity {
-    /// How many sets the active workers play concurrently; 0 if none is active.
+    /// The number of sets that the active workers play concurrently; 0 if none is active.
     pub fn slots(&self) -> usize {
         self.0.slots.load(Ordering::Relaxed)
     }
@@ -148,7 +147,7 @@ impl Coordinator {
         self.thread.map_or(Ok(()), join)
     }
 
-    /// Why the carrier has ended before the run.
+    /// The reason why the carrier has ended before the run.
     pub(super) fn failure(&mut self) -> CarrierError {
         match self.thread.take().map(join) {
             Some(Err(error)) => error,

@@ -23,11 +23,11 @@ use crate::verify::Unstarted;
 use referee_engine::runner::{DueSet, Halt, NextSet, RunEnd, RunFailure, SetScheduler, signalled};
 use referee_store::Lease;
 
-/// How often a set is given to workers, at most.
+/// The number of times that a set is given to workers, at most.
 const MOST_DELIVERIES: u32 = 4;
 /// The minimum number of sets that are queued or with workers.
 const WINDOW: usize = 16;
-/// How often overdue sets and requested changes are looked for.
+/// The interval of looks for overdue sets and requested changes.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ struct OpenSet {
 }
 
 impl OpenSet {
-    /// Whether the set is queued, or out to another worker than this one, which has played it.
+    /// Returns whether the set is queued, or out to another worker than this one, which has played it.
     fn is_elsewhere(&self, played: &UnitId, by: &str) -> bool {
         self.unit.id != *played || !matches!(&self.phase, SetPhase::Out(worker) if worker == by)
     }

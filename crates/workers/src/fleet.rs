@@ -23,7 +23,7 @@ const MOST_UNSTARTED: usize = 3;
 /// The maximum number of workers that are named when none is left.
 const MOST_REASONS: usize = 5;
 
-/// Why a noisy machine is put aside.
+/// The reason why a noisy machine is put aside.
 const NOISY: &str = "other programs disturb its clocks, and the matches have clocks (`referee worker check` measures it, \
                      `referee worker --noisy false` overrides it)";
 
@@ -32,7 +32,7 @@ struct FleetWorker {
     row: WorkerRow,
     machine: Machine,
     state: MachineState,
-    /// Its matches in which a bot ran out of time.
+    /// The matches in which a bot ran out of time.
     timed_out: Vec<String>,
     /// Whether a bot has ever started on it, or the operator has activated it.
     is_sound: bool,
@@ -74,7 +74,7 @@ impl Fleet {
         active.map(|of| of.machine.slots as usize).sum()
     }
 
-    /// Whether a worker is active that is not one of these.
+    /// Returns whether a worker is active that is not one of these.
     pub(super) fn has_others(&self, except: &[impl AsRef<str>]) -> bool {
         let is_excepted = |name: &str| except.iter().any(|of| of.as_ref() == name);
         let mut active =
@@ -82,7 +82,8 @@ impl Fleet {
         active.any(|(name, _)| !is_excepted(name))
     }
 
-    /// Whether bots that do not start on a worker are at fault themselves if there is no other worker to try.
+    /// Returns whether bots that do not start on a worker are at fault themselves if there is no other worker
+    /// to try.
     pub(super) fn is_sound(&self, name: &str) -> bool {
         self.workers.get(name).is_some_and(|of| of.is_sound)
     }
@@ -123,7 +124,7 @@ impl Fleet {
         connected.filter(|of| of.state != MachineState::Active).count()
     }
 
-    /// Why workers were put aside; `None` if none was.
+    /// The reason why workers were put aside; `None` if none was.
     pub(super) fn why_aside(&self) -> Option<String> {
         let is_aside = |of: &&FleetWorker| !matches!(of.state, MachineState::Active | MachineState::Drained);
         let why = self
@@ -135,7 +136,7 @@ impl Fleet {
         (!why.is_empty()).then(|| why.join("; "))
     }
 
-    /// Whether a worker is connected.
+    /// Returns whether a worker is connected.
     pub(super) fn is_connected(&self, name: &str) -> bool {
         self.workers.get(name).is_some_and(|of| of.row.is_connected)
     }
@@ -225,7 +226,8 @@ impl Fleet {
     }
 }
 
-/// Whether a rate is significantly above another one: the test of two proportions with a pooled variance.
+/// Returns whether a rate is significantly above another one: the test of two proportions with a pooled
+/// variance.
 fn is_high((faults, matches): (u32, u32), (others, of_others): (u32, u32)) -> bool {
     let [x, n, y, m] = [faults, matches, others, of_others].map(f64::from);
     let pooled = (x + y) / (n + m);

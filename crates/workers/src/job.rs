@@ -1,4 +1,4 @@
-//! What a coordinator has played, and the units of its sets.
+//! Sets that a coordinator has played, and the units of its sets.
 
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -39,27 +39,23 @@ impl JobBots {
     }
 }
 
-/// What is played: the sets of a scheduler.
+/// The work of a run: the sets of a scheduler.
 #[derive(Debug)]
 pub struct Job {
-    /// The seed and the terms.
     pub run: Run,
-    /// The id of the game.
     pub game: &'static str,
     /// The version of its rules.
     pub rules: u32,
     /// The archive of its directory, if its rules are a program.
     pub game_files: Option<ArchiveId>,
-    /// The teams of the game.
     pub seating: Seating,
     /// The bots, which are started with a command.
     pub bots: JobBots,
     pub catalog: Catalog,
-    /// Where records are stored.
     pub records: Option<Records>,
     /// The unsealed records of an earlier part of the run. `None` if the run cannot be resumed.
     pub unsealed: Option<Vec<Unsealed>>,
-    /// Where the matches are passed on for spectators, once they have ended.
+    /// The feed of ended matches for spectators.
     pub live: Option<LiveFeed>,
     /// When this resolves, the sets that are out stay with their workers, and the run ends.
     pub drain: Option<oneshot::Receiver<()>>,
@@ -68,7 +64,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// What this runner would play on this machine, as if nothing of it had been played.
+    /// The job of this runner's schedule on this machine, as if nothing of it had been played.
     pub fn of_runner(
         runner: &MatchRunner,
         bots: JobBots,

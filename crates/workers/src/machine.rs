@@ -10,7 +10,7 @@ use referee_game::Wrong;
 /// A machine, as its worker describes it. The coordinator verifies only what it can measure itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Its name, unique among the workers of a run: by default the name of the host.
+    /// The name, unique among the workers of a run: by default the name of the host.
     pub name: String,
     /// The name and version of the referee.
     pub referee: String,
@@ -38,7 +38,7 @@ const NAME_BYTES: usize = 64;
 /// The maximum length of the other texts in bytes.
 const TEXT_BYTES: usize = 200;
 
-/// Whether a text can name a machine.
+/// Returns whether a text can name a machine.
 pub fn is_name(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     (1..=NAME_BYTES).contains(&text.len()) && text.chars().all(is_plain)
@@ -93,7 +93,7 @@ pub fn processor() -> Option<String> {
     model.map(|(_, name)| name.trim().to_owned())
 }
 
-/// Whether a machine gets sets.
+/// A worker's state on the coordinator's list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MachineState {
@@ -113,12 +113,11 @@ pub enum MachineState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestedState {
     pub worker: String,
-    /// Its state from then on.
     pub state: MachineState,
 }
 
 impl MachineState {
-    /// Its name in the database and in messages.
+    /// The name in the database and in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             MachineState::Active => "active",

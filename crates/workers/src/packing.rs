@@ -1,4 +1,5 @@
-//! What workers get besides units: the files of bots and of games, as archives in the directory of the run.
+//! Messages for workers besides units: the files of bots and of games, as archives in the directory of the
+//! run.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,7 +17,7 @@ use crate::unit::{Place, UnitBot};
 /// The directory of archives in that of a run.
 pub const ARCHIVES: &str = "bots";
 
-/// Why workers cannot get something.
+/// Reasons why workers cannot get something.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotPacked {
@@ -34,7 +35,8 @@ pub enum NotPacked {
     Disguised,
 }
 
-/// These bots as workers start them. Those with a directory of their own are packed for the run in this directory.
+/// Packs these bots as workers start them. Those with a directory of their own are packed for the run in this
+/// directory.
 ///
 /// # Errors
 /// If one of them connects by itself, or its files cannot be packed.

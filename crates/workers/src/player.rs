@@ -27,15 +27,12 @@ use referee_results::FinishedMatch;
 /// Bot processes that do not play are kept for later matches, up to this number.
 const PROCESSES: usize = 64;
 
-/// What happens to the matches of a player.
+/// An event of a player's matches.
 #[derive(Debug)]
 pub(super) enum PlayerEvent {
-    /// A match has ended.
     Match {
-        /// Its run and its id.
         run: String,
         id: String,
-        /// The sealed record.
         record: Vec<u8>,
         is_to_be_replayed: bool,
         /// Whether the player was stopped.
@@ -45,7 +42,7 @@ pub(super) enum PlayerEvent {
     Failed(String, RunFailure),
 }
 
-/// What the units of a player have in common.
+/// The properties that the units of a player share.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct UnitKind {
     run: String,
@@ -96,10 +93,10 @@ impl UnitKind {
     }
 }
 
-/// Where a bot is on this machine.
+/// The location of a bot on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Location {
-    /// Its working directory.
+    /// The working directory.
     pub(super) directory: PathBuf,
     /// The directory with all of its files, if they travelled.
     pub(super) files: Option<PathBuf>,
@@ -109,7 +106,6 @@ pub(super) struct Location {
 struct OpenUnit {
     set: u32,
     fixtures: VecDeque<Fixture>,
-    /// The match in progress.
     running: Option<String>,
 }
 
@@ -230,12 +226,10 @@ impl UnitPlayer {
         Ok(UnitPlayer { kind, units, bots: Vec::new(), changes, stop: Some(stop), thread })
     }
 
-    /// Whether it plays units of this kind.
     pub(super) fn plays(&self, kind: &UnitKind) -> bool {
         self.kind == *kind
     }
 
-    /// The run of its units.
     pub(super) fn run(&self) -> &str {
         &self.kind.run
     }
@@ -347,7 +341,7 @@ pub(super) fn check_least(sandbox: &Sandbox, least: &Sandbox) -> Result<(), Wron
     }
 }
 
-/// How this machine starts a bot.
+/// The command that starts a bot on this machine.
 ///
 /// # Errors
 /// What is missing or differs.

@@ -29,16 +29,16 @@ pub const MOST_LOST: u32 = 3;
 /// A program that is to be built and checked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialJob {
-    /// Its number, which no other trial of the server has.
+    /// The number, which no other trial of the server has.
     pub id: u64,
     /// The archive that was handed in.
     pub archive: ArchiveId,
     pub limits: ArchiveLimits,
     /// The limits of the archive of what is built.
     pub result: ArchiveLimits,
-    /// How long the build may take, in milliseconds.
+    /// The limit of the build's duration, in milliseconds.
     pub build_ms: u64,
-    /// How long the check may take on each ladder, in milliseconds.
+    /// The limit of the check's duration on each ladder, in milliseconds.
     pub check_ms: u64,
     /// The limits of the build in its sandbox, which is `strict`.
     pub build: BotLimits,
@@ -84,7 +84,6 @@ impl TrialJob {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialLadder {
     pub name: String,
-    /// The id of its game.
     pub game: String,
     /// The version of the rules.
     pub rules: u32,
@@ -162,7 +161,7 @@ impl PendingTrial {
         PendingTrial { job, reply, lost: 0 }
     }
 
-    /// Whether it was withdrawn: its events are not received any more.
+    /// Returns whether it was withdrawn: its events are not received any more.
     pub(super) fn is_withdrawn(&self) -> bool {
         self.reply.is_closed()
     }

@@ -1,4 +1,4 @@
-//! What travels between a coordinator and its workers: units of work and their outcomes.
+//! Messages between a coordinator and its workers: units of work and their outcomes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,7 +31,6 @@ pub const OUTCOME_BYTES: usize = 64 * 1024 * 1024;
 /// The maximum size of the records of an outcome, in bytes.
 pub const RECORD_BYTES: usize = 256 * 1024 * 1024;
 
-/// A try at a set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct UnitId {
     /// The id of the run: 32 hex digits, random.
@@ -55,16 +54,13 @@ impl fmt::Display for UnitId {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WorkUnit {
     pub id: UnitId,
-    /// The id of the game.
     pub game: String,
     /// The version of its rules.
     pub rules: u32,
     /// The archive of its directory, if its rules are a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub game_files: Option<ArchiveId>,
-    /// The number of seats.
     pub seats: u8,
-    /// The number of sides.
     pub sides: u8,
     /// The terms of its matches.
     pub terms: Terms,
@@ -119,7 +115,7 @@ impl WorkUnit {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UnitMatch {
-    /// Its id: m17, or m17.2.
+    /// The id: m17, or m17.2.
     pub id: String,
     /// By seat: the index in [`WorkUnit::bots`].
     pub bots: Vec<usize>,
@@ -172,7 +168,6 @@ fn digits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[u8; 32], D::Err
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitBot {
-    /// Its label in results.
     pub name: String,
     /// The program and its arguments.
     pub argv: Vec<String>,
@@ -181,7 +176,7 @@ pub struct UnitBot {
     pub place: Place,
     /// Path -> SHA-256 of its program and scripts, as the coordinator has them.
     pub files: BTreeMap<String, String>,
-    /// Its sandbox. The machine needs all its layers.
+    /// The sandbox. The machine needs all its layers.
     pub sandbox: Sandbox,
     /// The factor of the common clock.
     pub clock_factor: f64,
@@ -210,7 +205,7 @@ impl UnitBot {
         })
     }
 
-    /// Its clock, if that is not the common one.
+    /// The clock, if that is not the common one.
     pub fn clock(&self, common: Clock) -> Option<Clock> {
         with_factor(common, self.clock_factor)
     }
@@ -264,7 +259,7 @@ impl UnitBot {
     }
 }
 
-/// Where the files of a bot are on the machine of a worker.
+/// The location of a bot's files on the machine of a worker.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {

@@ -1,4 +1,4 @@
-//! What became of the outcomes of workers, which send each of them again until they know.
+//! Verdicts on the outcomes of workers, which send each of them again until they know.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,6 @@ impl Verdicts {
         }
     }
 
-    /// An outcome was judged.
     pub(super) fn set(&mut self, unit: &UnitId, worker: &str, verdict: OutcomeVerdict) {
         self.insert(unit, worker, Some(verdict));
     }

@@ -21,9 +21,8 @@ use referee_results::FinishedMatch;
 #[derive(Debug)]
 pub struct VerifiedMatch {
     pub finished: FinishedMatch,
-    /// Its record without the seal.
+    /// The record without the seal.
     pub record: Vec<u8>,
-    /// The content of the seal.
     pub reveal: Reveal,
     /// The bot that did not start, if one did not.
     pub unstarted: Option<Unstarted>,
@@ -32,14 +31,13 @@ pub struct VerifiedMatch {
 /// A bot that did not start, or whose process or connection ended before its first move. The machine may be the cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unstarted {
-    /// The name of the bot.
     pub bot: String,
     pub why: String,
     /// Whether another bot of the match has started.
     pub did_others: bool,
 }
 
-/// Why an outcome is not accepted.
+/// Reasons why an outcome is not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum NotVerified {
     #[error(transparent)]

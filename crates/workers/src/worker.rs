@@ -24,7 +24,7 @@ use referee_game::{Catalog, Chain, Wrong};
 
 mod trials;
 
-/// How often a worker reports to the coordinator which units have moved.
+/// The interval at which a worker reports to the coordinator which units have moved.
 const PROGRESS: Duration = Duration::from_secs(10);
 /// With [`Worker::until_empty`], how long a worker waits for a unit.
 const IDLE: Duration = Duration::from_secs(60);
@@ -44,7 +44,6 @@ pub struct Worker {
     pub trials: Option<Arc<dyn TrialMachine>>,
 }
 
-/// An event of a worker.
 #[derive(Debug)]
 pub enum WorkerEvent<'a> {
     /// It can reach the coordinator.
@@ -79,7 +78,7 @@ pub enum WorkerExit {
     Interrupted,
 }
 
-/// Why this machine cannot play a unit, or build a program.
+/// The reason why this machine cannot play a unit, or build a program.
 type Incapable = Box<dyn Error + Send + Sync>;
 
 fn of_archive(id: ArchiveId, why: impl Into<Incapable>) -> Incapable {
@@ -155,7 +154,7 @@ struct Work<F> {
     /// The archives of bots that have been unpacked.
     unpacked: BTreeMap<ArchiveId, Unpacked>,
     incoming: BTreeMap<ArchiveId, NamedTempFile>,
-    /// Their size at the last look, in bytes.
+    /// The size at the last look, in bytes.
     downloaded: u64,
     /// Units whose archives have not all arrived.
     waiting: Vec<WorkUnit>,
@@ -166,7 +165,7 @@ struct Work<F> {
 
 struct WorkerTrial {
     job: Box<TrialJob>,
-    /// Its archive, until the trial begins.
+    /// The archive, until the trial begins.
     archive: Option<NamedTempFile>,
     is_begun: bool,
 }
@@ -239,7 +238,6 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         }
     }
 
-    /// Whether it has nothing to do.
     fn is_idle(&self) -> bool {
         self.active.is_empty() && self.waiting.is_empty() && self.trials.is_empty()
     }
@@ -364,7 +362,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         }
     }
 
-    /// Where a bot is on this machine; `None` if its archive was asked for.
+    /// The location of a bot on this machine; `None` if its archive was asked for.
     ///
     /// # Errors
     /// Errors of the cache.

@@ -33,7 +33,6 @@ impl fmt::Display for Square {
     }
 }
 
-/// A text is no square.
 #[derive(Debug)]
 pub struct NoSquare;
 

@@ -14,10 +14,9 @@ use crate::game::erased::{Knowledge, Table};
 use crate::game::excerpt::excerpt;
 use crate::game::{Catalog, MAX_SEATS, Seat, Seating, Viewer, json};
 
-/// Why a request was rejected.
+/// The reason why a request was rejected.
 type RejectedRequest = (Code, String);
 
-/// A fast random source.
 struct Random(Rng);
 
 impl Random {

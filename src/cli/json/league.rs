@@ -64,7 +64,7 @@ pub(in crate::cli) struct OrganiserLine<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "invitation")]
 pub(in crate::cli) struct InvitationLine<'a> {
-    /// Its number; omitted where it is made.
+    /// The number; omitted where it is made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) id: Option<u32>,
     /// The link. It is shown only where it is made.
@@ -91,9 +91,9 @@ pub(in crate::cli) struct LeagueBackup<'a> {
 #[serde(tag = "type", rename = "tokens")]
 pub(in crate::cli) struct LeagueTokens<'a> {
     pub(in crate::cli) file: &'a Path,
-    /// How many owners have one.
+    /// The number of owners who have one.
     pub(in crate::cli) owners: usize,
-    /// How many bots with a token of their own.
+    /// The number of bots with a token of their own.
     pub(in crate::cli) bots: usize,
 }
 
@@ -129,11 +129,11 @@ pub(in crate::cli) struct LeagueBotLine<'a> {
     pub(in crate::cli) kind: &'a str,
     /// Whether a server runs and it is connected, or a program.
     pub(in crate::cli) online: bool,
-    /// Why it takes part no longer.
+    /// The reason why it takes part no longer.
     pub(in crate::cli) ended: Option<BotEnd>,
-    /// Its last match with a fault of it.
+    /// The last match with a fault of it.
     pub(in crate::cli) last_fault: Option<LastFault>,
-    /// Its versions with matches, by ladder.
+    /// The versions with matches, by ladder.
     pub(in crate::cli) players: Vec<LeaguePlayerSeen>,
 }
 
@@ -180,7 +180,7 @@ pub(in crate::cli) struct LeaguePlayerSeen {
     pub(in crate::cli) player: String,
     /// When its last match ended.
     pub(in crate::cli) last_seen: String,
-    /// Why it is not paired now.
+    /// The reason why it is not paired now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) state: Option<String>,
 }
@@ -207,14 +207,14 @@ pub(in crate::cli) struct LadderStandings<'a> {
 pub(in crate::cli) struct LadderStanding {
     #[serde(flatten)]
     pub(in crate::cli) row: LadderRow,
-    /// Its Weng-Lin rating and the algorithm's own deviation, if the game has more than two sides.
+    /// The Weng-Lin rating and the algorithm's own deviation, if the game has more than two sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) weng_lin: Option<Rating>,
     /// Without a match for 30 days.
     pub(in crate::cli) inactive: bool,
     /// The owner of its bot; null if the league does not have the bot any more.
     pub(in crate::cli) owner: Option<LadderOwner>,
-    /// How many versions of its bot have come to the ladder.
+    /// The number of versions of its bot that have come to the ladder.
     pub(in crate::cli) versions: usize,
 }
 
@@ -225,7 +225,7 @@ pub(in crate::cli) struct LadderOwner {
     /// The name that people see instead of the id.
     pub(in crate::cli) display_name: Option<String>,
     pub(in crate::cli) affiliation: Option<String>,
-    /// How the organiser can reach it; omitted without `--contacts`.
+    /// The organiser's way to reach it; omitted without `--contacts`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) contact: Option<String>,
 }
@@ -245,7 +245,6 @@ pub(in crate::cli) struct SeasonLine<'a> {
 pub(in crate::cli) struct FinalsLine<'a> {
     pub(in crate::cli) ladder: &'a str,
     pub(in crate::cli) name: &'a str,
-    /// The tournament file.
     pub(in crate::cli) file: &'a Path,
     /// In the order of their seeds.
     pub(in crate::cli) players: Vec<FinalsPlace<'a>>,
@@ -299,7 +298,6 @@ pub(in crate::cli) enum LeagueAuditLine<'a> {
 pub(in crate::cli) struct LeagueAuditSummary {
     /// Matches in the database.
     pub(in crate::cli) results: usize,
-    /// Verified records.
     pub(in crate::cli) records: usize,
     /// Records whose private lines were erased.
     pub(in crate::cli) erased: usize,

@@ -1,4 +1,4 @@
-//! What the checks of a machine find.
+//! The findings of the checks of a machine.
 
 use std::path::PathBuf;
 
@@ -64,11 +64,11 @@ pub(in crate::cli) struct WorkerCheck {
 
 #[derive(Serialize)]
 pub(in crate::cli) struct ClockCheck {
-    /// Its name on Linux.
+    /// The name on Linux.
     pub(in crate::cli) source: Option<String>,
     /// The time to read it, in nanoseconds.
     pub(in crate::cli) read_ns: f64,
-    /// How late a timer of 1 ms is, the median and the maximum, in microseconds.
+    /// The delay of a timer of 1 ms, the median and the maximum, in microseconds.
     pub(in crate::cli) timer_late_us: f64,
     pub(in crate::cli) timer_latest_us: f64,
 }

@@ -176,7 +176,7 @@ fn back_up(
         }
         false => BTreeMap::new(),
     };
-    // What is packed from now on is copied as the database has it.
+    // Records packed from now on are copied as the database has them.
     let packed = packs(&source, league)?;
     // The database before the records: all those of the matches in it are on the disk.
     let work = backup.make_within("new")?;
@@ -206,7 +206,7 @@ fn back_up(
     backup.replace(CONFIG, &read_regular(&args.which.league)?)?;
     config.notices().copy_to(backup)?;
     drop(copy);
-    // What SQLite left beside the database before belongs to that one.
+    // Files that SQLite left beside the earlier database belong to that one.
     for name in ["-wal", "-shm", "-journal"] {
         backup.remove(&format!("{DATABASE}{name}"))?;
     }
@@ -309,7 +309,6 @@ struct RecordCopies {
 /// A pack while it is copied.
 struct CopiedPack {
     range: PackRange,
-    /// The records in it.
     names: HashSet<String>,
     /// Records that its copy had before.
     had: HashSet<String>,
@@ -381,8 +380,8 @@ impl RecordCopies {
     }
 }
 
-/// Whether the copy of a record is up to date: it gets shorter when private lines are erased. A record that is missing now has
-/// its copy.
+/// Returns whether the copy of a record is up to date: it gets shorter when private lines are erased. A
+/// record that is missing now has its copy.
 fn has_same_size(from: &Folder, to: &Folder, name: &str) -> io::Result<bool> {
     let size = |folder: &Folder| Ok::<u64, io::Error>(folder.open_file(name, false)?.metadata()?.len());
     match size(from) {

@@ -103,7 +103,7 @@ pub(super) fn invite(args: &InviteArgs) -> Result<Exit, Failure> {
             made_at: utc(now()),
             made_by: user(),
         });
-        // What follows `#` stays in the browser: no proxy logs it.
+        // The fragment after `#` stays in the browser: no proxy logs it.
         links.push(format!("{base}#{secret}"));
     }
     log::act(&mut league, OrganiserAct::Invite(&invitations))?;
@@ -130,7 +130,6 @@ pub(super) fn invite(args: &InviteArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// A line of a class list.
 #[derive(Default)]
 struct Invited {
     id: Option<String>,

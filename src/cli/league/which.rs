@@ -11,7 +11,6 @@ use crate::runs::league::config::{LadderConfig, LeagueConfig};
 use crate::runs::league::ladder_folder;
 use crate::store::now;
 
-/// Which league.
 #[derive(Debug, ClapArgs)]
 pub(super) struct LeagueSelector {
     /// The file of the league
@@ -33,7 +32,7 @@ impl LeagueSelector {
     }
 }
 
-/// Whether a server plays a league.
+/// Returns whether a server plays a league.
 pub(super) fn is_played(config: &LeagueConfig) -> Result<bool, Failure> {
     let folder = Folder::open(&config.folder).map_err(Failure::cannot_run)?;
     for ladder in &config.ladders {

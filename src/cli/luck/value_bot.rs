@@ -22,7 +22,7 @@ use crate::record::{NoLuck, PositionValues};
 use crate::referee::Header;
 use crate::transport::Line;
 
-/// How long to wait for an answer.
+/// The time to wait for an answer.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A running bot that is asked about positions. Each of its matches consists of requests for one seat in positions of one
@@ -92,7 +92,6 @@ impl<'a> ValueBot<'a> {
         }
     }
 
-    /// Ends the bot's match.
     fn leave(&mut self) {
         let Some((id, seat, _)) = self.current.take() else { return };
         self.send(&message::FromReferee::<()>::End(message::End {

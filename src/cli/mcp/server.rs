@@ -29,7 +29,6 @@ const BOT: &str = "You write a bot that plays a board game: the program in a dir
 const SIT: &str = "To get to know the game you can play a match yourself: `sit` takes a seat; then repeat: call `wait_for_turn`, \
     and when its `state` is `your_turn`, call `move`, until it is `over`.";
 
-/// The object of the tools.
 enum Place {
     /// A seat in the only match.
     Seat {
@@ -120,7 +119,6 @@ impl ToolServer {
     }
 }
 
-/// Why a tool did nothing.
 #[derive(Debug, Error)]
 enum ToolError {
     #[error("unknown tool `{0}`; available: {1}")]

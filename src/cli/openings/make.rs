@@ -90,7 +90,6 @@ pub(in crate::cli) struct Args {
 
 const OPENINGS: Words = Words { template: "{pos}/{len} openings, {elapsed}{msg}", of: "/", what: "openings" };
 
-/// A line of output.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum OutputLine<'a> {
@@ -100,7 +99,7 @@ enum OutputLine<'a> {
     Openings(&'a Count),
 }
 
-/// What became of the lines.
+/// Counts of the lines by their fate.
 #[derive(Default, Serialize)]
 struct Count {
     openings: u32,

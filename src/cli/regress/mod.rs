@@ -379,7 +379,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(server) = &watch {
         announce(server, args.json)?;
     }
-    // What workers need to get in, and archives, for this run alone.
+    // Tokens of workers and archives, for this run alone.
     let folder =
         tempfile::Builder::new().prefix("referee-regress-").tempdir().map_err(Failure::cannot_run)?;
     let opened = args.workers.config().open_run(folder.path(), None)?;
@@ -455,7 +455,6 @@ const SETS: Words =
 
 /// Prints events for a person or a program.
 struct RegressPrinter {
-    /// The id of the game.
     game: &'static str,
     json: bool,
     progress: Progress,

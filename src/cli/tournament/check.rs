@@ -74,7 +74,6 @@ impl EntrantCheck<'_> {
     }
 }
 
-/// The numbers of matches.
 fn show_balance(balance: &Balance, out: &mut impl Write) -> std::io::Result<()> {
     let times = |CountRange { least, most }: CountRange| match least == most {
         true => counted(least, "time", "times"),

@@ -144,7 +144,6 @@ impl<'a> SheetReader<'a> {
         SheetReader { folder, catalog, exit: Exit::Done, unsealed: 0, missing: 0 }
     }
 
-    /// Reports omitted matches.
     fn into_exit(self) -> Exit {
         for (count, why) in [
             (self.unsealed, "their records are sealed when no match of the deal is left to play"),

@@ -221,7 +221,6 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
 struct TournamentPrinter<'a> {
     path: &'a Path,
     names: Vec<String>,
-    /// The id of the game.
     game: &'static str,
     is_json: bool,
     #[cfg(feature = "http")]
@@ -376,7 +375,7 @@ impl TournamentPrinter<'_> {
     }
 }
 
-/// Whether a bot made a fault in any match.
+/// Returns whether a bot made a fault in any match.
 fn has_faults(results: &Results) -> Result<bool, Failure> {
     let mut has_faults = false;
     let read = results.for_each_match(|row| {
@@ -400,7 +399,7 @@ impl RaceNews {
         let schedule = scheduler.live_schedule();
         let within = schedule.look().race()?.terms().within;
         let mut news = RaceNews { names: config.names(), told: BTreeSet::new(), schedule, within };
-        // What was out before has been told.
+        // News from before has been told.
         news.news();
         Some(news)
     }
@@ -440,7 +439,6 @@ impl NoShows {
         (*count == 1).then(|| format!("{match_id}: {why}"))
     }
 
-    /// Messages for the others.
     fn lines(&self, names: &[String]) -> impl Iterator<Item = String> {
         let several = self.0.iter().filter(|&(_, &count)| count > 1);
         several.map(|(&entrant, count)| format!("`{}` did not start in {count} matches", names[entrant]))

@@ -114,7 +114,7 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// What the entrants lose in the tournament `twin`, whose game is that of these rules in disguise.
+/// The points that the entrants lose in the tournament `twin`, whose game is that of these rules in disguise.
 fn recall(
     args: &Args,
     twin: &Path,

@@ -17,7 +17,7 @@ use crate::workers::archive::{Cache, MOST_BYTES};
 use crate::workers::calibration::Calibration;
 use crate::workers::machine::processor;
 
-/// How often the clock is read, and how many timers are set.
+/// The number of readings of the clock, and of timers set.
 const READINGS: u32 = 10_000;
 const TIMERS: u32 = 100;
 const TIMER: Duration = Duration::from_millis(1);

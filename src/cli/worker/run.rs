@@ -32,10 +32,9 @@ use crate::workers::nats::Broker;
 use crate::workers::trial::{TrialMachine, TrialVerdict};
 use crate::workers::{Worker, WorkerEvent, WorkerExit};
 
-/// How long round trips are measured.
+/// The time for which round trips are measured.
 const MEASURE: Duration = Duration::from_millis(500);
 
-/// How a worker runs.
 #[derive(Debug, ClapArgs)]
 pub(super) struct RunArgs {
     /// Where the coordinator listens: HOST:PORT; or the NATS server that has the sets: nats://HOST[:PORT], tls:// to require TLS

@@ -37,7 +37,6 @@ pub(super) struct ActivateArgs {
     pub(super) of: WorkerOfRun,
 }
 
-/// A worker of a run.
 #[derive(Debug, ClapArgs)]
 pub(super) struct WorkerOfRun {
     /// The directory of the tournament or of the league

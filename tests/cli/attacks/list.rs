@@ -20,7 +20,7 @@ const fn attack(
     Attack { script, tried, strict, basic }
 }
 
-/// What the launcher and the referee prevent in every mode is in force without a layer.
+/// Protection by the launcher and the referee in every mode is in force without a layer.
 pub(super) const ALWAYS: &[Layer] = &[Rlimits];
 
 pub(super) const ATTACKS: &[Attack] = &[

@@ -169,7 +169,7 @@ fn play_and_connect([attacker, referee]: [u16; 2], mode: Mode) {
     opponent.join().expect("an opponent");
 }
 
-/// What an attacker has reported on standard error.
+/// An attacker's report on standard error.
 pub(super) fn said(record: &[Value], seat: usize) -> BTreeMap<String, String> {
     let said = the("bots", record)["bots"][seat]["stderr"].as_str().expect("text");
     let reports = said.lines().filter_map(|line| line.split_once(": "));
@@ -343,8 +343,8 @@ fn processes_with(text: &str) -> Vec<u32> {
     found.filter_map(|folder| folder.file_name()?.to_str()?.parse().ok()).collect()
 }
 
-/// Whether all processes with this text in their command lines have ended. A process that has just started may not
-/// show its command line yet.
+/// Returns whether all processes with this text in their command lines have ended. A process that has just
+/// started may not show its command line yet.
 fn is_gone(text: &str) -> bool {
     (0..5).all(|_| {
         thread::sleep(Duration::from_millis(10));

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use super::ROOT;
 
-/// The path of the browser.
 pub(crate) fn path() -> String {
     // The first one is the browser without windows, which takes half of the CPU time.
     let names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];

@@ -71,7 +71,7 @@ impl Guest {
         Some(message)
     }
 
-    /// Whether a message comes in this time.
+    /// Returns whether a message comes in this time.
     pub(crate) fn hears_within(&self, time: Duration) -> bool {
         let stream = self.lines.get_ref();
         stream.set_read_timeout(Some(time)).expect("a socket");
@@ -135,7 +135,6 @@ impl Guest {
         self.lines.get_mut().shutdown(Shutdown::Write).expect("a socket");
     }
 
-    /// Resets the connection.
     pub(crate) fn reset(self) {
         set_socket_linger(self.lines.get_ref(), Some(Duration::ZERO)).expect("a socket");
     }

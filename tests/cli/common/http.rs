@@ -7,11 +7,9 @@ use serde_json::Value;
 
 use super::{Referee, TIMEOUT};
 
-/// The address of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Site(pub(crate) String);
 
-/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -47,7 +45,6 @@ impl Site {
         stream
     }
 
-    /// Sends a request.
     pub(crate) fn ask(&self, method: &str, path: &str, head: &str) -> Answer {
         self.ask_with_body(method, path, head, "")
     }
@@ -70,7 +67,6 @@ impl Site {
         answer
     }
 
-    /// What is at this path.
     pub(crate) fn download(&self, path: &str, head: &str) -> Vec<u8> {
         let answer = self.answer(&format!("GET {path}"), head, "");
         let at = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");
@@ -85,7 +81,6 @@ impl Site {
         answer
     }
 
-    /// The size of a picture.
     #[track_caller]
     pub(crate) fn picture(&self, path: &str) -> (u32, u32) {
         let mut answer = Vec::new();
@@ -114,7 +109,6 @@ impl Site {
     }
 }
 
-/// Decodes a picture.
 #[track_caller]
 pub(crate) fn size_of_picture(png: &[u8]) -> (u32, u32) {
     let mut reader = png::Decoder::new(Cursor::new(png)).read_info().expect("a picture");
@@ -124,16 +118,14 @@ pub(crate) fn size_of_picture(png: &[u8]) -> (u32, u32) {
     (frame.width, frame.height)
 }
 
-/// What a page says of itself to other sites.
+/// A page's description of itself for other sites.
 pub(crate) fn property<'a>(page: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = page.split_once(&format!("<meta property=\"{name}\" content=\""))?;
     rest.split('"').next()
 }
 
-/// A stream of events.
 pub(crate) struct Stream(BufReader<TcpStream>);
 
-/// An event.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StreamEvent {
     pub(crate) id: String,
@@ -142,7 +134,6 @@ pub(crate) struct StreamEvent {
 }
 
 impl StreamEvent {
-    /// The number in its id.
     pub(crate) fn number(&self) -> u64 {
         self.id.rsplit('-').next().and_then(|number| number.parse().ok()).expect("a number")
     }

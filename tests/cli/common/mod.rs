@@ -158,7 +158,6 @@ impl Referee {
         self.input.as_mut().expect("its input is open").write_all(bytes.as_ref()).expect("it reads");
     }
 
-    /// Sends it a message.
     pub(crate) fn send(&mut self, message: impl ToString) {
         self.write(message.to_string() + "\n");
     }
@@ -177,7 +176,6 @@ impl Referee {
         self.output.recv_timeout(time).ok().map(|line| line.trim_end().to_owned())
     }
 
-    /// The next message.
     pub(crate) fn receive(&mut self) -> Value {
         let line =
             self.line().unwrap_or_else(|| panic!("it ended: {}", self.errors.recv().unwrap_or_default()));
@@ -256,7 +254,6 @@ pub(crate) fn on_a_terminal(options: &[&str], args: &[&str]) -> Referee {
 }
 
 impl Ended {
-    /// Checks its exit code.
     #[track_caller]
     pub(crate) fn with_code(self, code: i32) -> Ended {
         assert_eq!(self.code, Some(code), "{self:#?}");
@@ -298,7 +295,7 @@ impl Ended {
         self
     }
 
-    /// Its standard output, one JSON object per line.
+    /// The standard output, one JSON object per line.
     #[track_caller]
     pub(crate) fn json(&self) -> Vec<Value> {
         let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -388,7 +385,6 @@ impl Folder {
         self.bot("illegal", &format!("play(turn=lambda t: move(t, '1-32') if {when} else first(t))"))
     }
 
-    /// The lines of a record.
     pub(crate) fn record(&self, name: &str) -> Vec<Value> {
         let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         self.read(name).lines().map(parse).collect()

@@ -10,7 +10,6 @@ use crate::common::http::{Answer, Site};
 use crate::common::league::League;
 use crate::watch_api::check_description;
 
-/// The pages of owners.
 pub(crate) struct Owners(pub(crate) Site);
 
 impl Owners {
@@ -111,12 +110,11 @@ pub(crate) fn error(answer: &Answer) -> String {
     answer.json()["error"].as_str().expect("an error").to_owned()
 }
 
-/// Retires a bot.
 pub(crate) fn retire(owners: &Owners, name: &str, token: &str) -> Answer {
     owners.call("POST", &format!("owner/bots/{name}/retire"), token, &json!({ "name": name }))
 }
 
-/// How many lines of challenges wait in the database.
+/// The number of lines of challenges that wait in the database.
 pub(crate) fn challenges(league: &League) -> u32 {
     league.query("SELECT count(*) FROM challenges").parse().expect("a number")
 }

@@ -21,7 +21,6 @@ pub(crate) struct Returning {
 struct Shared {
     address: SocketAddr,
     hello: Value,
-    /// The time for a move.
     thinking: Duration,
     /// The number of moves that it makes.
     most: AtomicUsize,

@@ -1,4 +1,4 @@
-//! How often the intervals of a ladder contain the strength.
+//! The coverage of a ladder's intervals.
 
 use referee::game::Uniform;
 use referee::stats::Entrant;

@@ -21,7 +21,6 @@ pub(crate) struct Arrays<'a> {
     pub(crate) truncated: &'a mut [bool],
 }
 
-/// The end of a match.
 #[derive(Clone, Debug)]
 pub(crate) struct End {
     /// The index of the match.
@@ -33,20 +32,19 @@ pub(crate) struct End {
 
 /// The positions of all matches at one time, and who is asked.
 pub(crate) trait Snapshot: Send + Sync {
-    /// The number of matches.
     fn size(&self) -> usize;
 
     /// The view of the seat that is asked, as JSON.
     fn view(&self, at: usize) -> Vec<u8>;
 
-    /// Its legal moves, sorted bytewise.
+    /// The legal moves, sorted bytewise.
     fn legal(&self, at: usize) -> Vec<String>;
 
     /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self, at: usize) -> Option<u32>;
 }
 
-/// Why a batch cannot begin or step.
+/// Reasons why a batch cannot begin or step.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// The action of this match is not possible.
@@ -55,7 +53,6 @@ pub(crate) enum Refusal {
     NoDecision,
 }
 
-/// Matches of any game.
 pub(crate) trait Matches: Send + Sync {
     fn shape(&self) -> Vec<usize>;
     fn actions(&self) -> usize;
@@ -109,7 +106,6 @@ pub(crate) struct MatchesOf<E: Encoding> {
     scratch: Scratch<E>,
 }
 
-/// Buffers that are reused.
 struct Scratch<E: Encoding> {
     moves: Vec<MoveOf<E>>,
     drawn: Vec<u32>,

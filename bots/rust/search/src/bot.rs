@@ -11,18 +11,15 @@ use serde_json::{Map, Value};
 
 use crate::deadline::Deadline;
 
-/// The input of a search.
 #[derive(Debug)]
 pub struct Question<'a, G: Imagine> {
-    /// What the seat knows in addition to the view.
+    /// Knowledge of the seat in addition to the view.
     pub known: Known<'a, G::Options>,
-    /// The view.
     pub seen: G::Seen,
     /// When the search must answer.
     pub deadline: Deadline,
 }
 
-/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Found<M> {
     /// The best move; `None` only without legal moves.
@@ -41,7 +38,6 @@ pub trait Search<G: Imagine> {
 
 /// A search algorithm, for some games.
 pub trait Searcher {
-    /// The name of the bot.
     const NAME: &'static str;
 
     /// The games, by id.
@@ -54,7 +50,7 @@ pub trait Searcher {
     fn sit(&mut self, start: &Start<'_>) -> Result<Box<dyn Player>, NoPlayer>;
 }
 
-/// Why a match is not played.
+/// Reasons why a match is not played.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoPlayer {
@@ -66,7 +62,7 @@ pub enum NoPlayer {
     Seats(usize),
 }
 
-/// Why a turn has no answer.
+/// Reasons why a turn has no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoMove {

@@ -21,7 +21,7 @@ impl Deadline {
         Deadline { started: now(), allowed }
     }
 
-    /// Whether the deadline has passed.
+    /// Returns whether the deadline has passed.
     pub fn is_over(&self) -> bool {
         self.allowed.is_some_and(|allowed| now() - self.started >= allowed)
     }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::Misspelled;
 use super::text::number;
 
-/// The position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// The seat to move; empty when the game is over.

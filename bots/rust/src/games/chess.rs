@@ -8,34 +8,30 @@ use serde::{Deserialize, Serialize};
 use super::Misspelled;
 use super::text::{json_as_text, square, words};
 
-/// The position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// The seat to move; empty when the game is over.
     pub to_move: Vec<u8>,
     /// One letter per square, from a8 to h8, then a7 to h7, to h1: those of FEN, `.` empty.
     pub board: String,
-    /// The position as a FEN.
     pub fen: String,
     /// The squares of the pieces that give check.
     pub checks: Vec<Square>,
-    /// How often the position has occurred, including now.
+    /// The number of occurrences of the position, including now.
     pub occurrences: u32,
-    /// What led here since the last capture, move of a pawn or loss of a castling right.
+    /// Moves since the last capture, move of a pawn or loss of a castling right.
     pub since: Line,
 }
 
 /// A position and the moves that follow it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// The position as a FEN.
     pub fen: String,
-    /// The moves from there.
     pub moves: Vec<Move>,
 }
 
 words! {
-    /// What a pawn is promoted to.
+    /// Pieces to which a pawn is promoted.
     Piece("piece to promote to") {
         Queen = "q",
         Rook = "r",
@@ -44,7 +40,6 @@ words! {
     }
 }
 
-/// A square of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Square {
     /// `a` to `h`.

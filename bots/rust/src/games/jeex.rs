@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::Misspelled;
 use super::text::{json_as_text, square, words};
 
-/// The position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// The seat to move; empty when the game is over.
@@ -48,7 +47,6 @@ words! {
     }
 }
 
-/// A field of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Field {
     /// `a` to `e`.

@@ -26,7 +26,6 @@ pub struct View {
     pub hands: BTreeMap<u8, Vec<Card>>,
     /// Number of cards in each seat's hand.
     pub cards: Vec<u8>,
-    /// The seat that dealt.
     pub dealer: u8,
     /// The number of the deck cycle, counted from 0.
     pub cycle: u32,
@@ -57,7 +56,6 @@ words! {
     }
 }
 
-/// The place of a pawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     Base,
@@ -65,7 +63,6 @@ pub enum Place {
     Track(u8),
     /// `h0.1`: in the home of a seat, a square from 0 to 3.
     Home {
-        /// The owner of the home.
         seat: u8,
         /// The square within the home.
         square: u8,

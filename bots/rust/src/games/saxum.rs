@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::Misspelled;
 use super::text::{number, words};
 
-/// The position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
     /// The seat to move; empty when the game is over.
     pub to_move: Vec<u8>,
-    /// What the dice are used for.
     pub phase: Phase,
     /// The faces of die 1 and die 2; `None` before a roll, which never occurs in a turn.
     pub dice: Option<[u8; 2]>,
@@ -30,7 +28,7 @@ pub struct View {
 }
 
 words! {
-    /// What the dice are for.
+    /// Uses of the dice.
     Phase("phase of Saxum") {
         /// A six has to be resolved:
         Six = "six",
@@ -39,7 +37,6 @@ words! {
     }
 }
 
-/// A field of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Field {
     /// 1 to 5.

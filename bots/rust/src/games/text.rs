@@ -63,10 +63,8 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them.
             pub const ALL: &[$name] = &[$($name::$value,)*];
 
-            /// The word.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $($name::$value => $word,)*

@@ -14,13 +14,11 @@ use super::text::{json_as_text, square, words};
 pub struct View {
     /// The round, counted from 1.
     pub round: u32,
-    /// The part of the round.
     pub phase: Phase,
     /// The seats to decide; empty when the game is over.
     pub to_move: Vec<u8>,
     /// Rings won, by seat.
     pub rings: [u8; 2],
-    /// Where the pawns stand.
     pub pawns: BTreeMap<Pawn, Square>,
     /// The square of the ring; `None` until it is placed.
     pub ring: Option<Square>,
@@ -32,7 +30,6 @@ pub struct View {
     pub last_round: Option<Round>,
 }
 
-/// The outcome of a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
     /// The seat that won the ring.
@@ -69,7 +66,6 @@ words! {
     }
 }
 
-/// A square of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Square {
     /// `a` to `g`.

@@ -15,7 +15,7 @@ use crate::keep;
 #[cfg(target_os = "linux")]
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// What to do where bubblewrap cannot work.
+/// Advice where bubblewrap cannot work.
 const HELP: &str = "see `referee spec security`";
 
 /// The path of `bwrap`.
@@ -23,7 +23,7 @@ pub(crate) fn program() -> Option<PathBuf> {
     find("bwrap".as_ref(), std::env::var_os("PATH").as_deref(), is_program)
 }
 
-/// Why bubblewrap cannot isolate a bot, and what would help.
+/// Reasons why bubblewrap cannot isolate a bot, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BubblewrapProblem {
     #[error("bubblewrap is not installed: on Debian and Ubuntu, `apt-get install bubblewrap`")]
@@ -38,7 +38,7 @@ pub enum BubblewrapProblem {
     },
 }
 
-/// What keeps bubblewrap from creating namespaces.
+/// Reasons why bubblewrap cannot create namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NamespaceObstacle {
     #[error("AppArmor restricts user namespaces: allow them to /usr/bin/bwrap")]
@@ -132,7 +132,7 @@ pub(crate) fn arguments(
     }
     add(&[&"--dir", &view.directory]);
     let scratch = scratch(sandbox);
-    // What the kernel counts there is the same for all bots.
+    // The kernel's counters there are the same for all bots.
     add(&[&"--proc", &"/proc", &"--tmpfs", &"/proc/sys", &"--remount-ro", &"/proc/sys"]);
     // The first process is bubblewrap, whose program and streams are files of the host.
     add(&[&"--tmpfs", &"/proc/1", &"--remount-ro", &"/proc/1"]);

@@ -19,15 +19,15 @@ const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
 const PERIOD: f64 = 100_000.0;
 /// The interval of retries until exited processes have left a group.
 const REST: Duration = Duration::from_millis(5);
-/// How often the own group is tried, which others may be in for good.
+/// The number of tries for the own group, which others may be in for good.
 const TRIES_TO_DELEGATE: u32 = 40;
-/// How often a group is removed, whose processes have been killed.
+/// The number of tries to remove a group whose processes have been killed.
 const TRIES_TO_REMOVE: u32 = 200;
-/// What to do where no subtree is delegated.
+/// Advice where no subtree is delegated.
 const HELP: &str =
     "with systemd, start the referee as `systemd-run --user --scope -p Delegate=yes referee ...`";
 
-/// Why no control group can be created and limited here, and what would help.
+/// Reasons why no control group can be created and limited here, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CgroupProblem {
     #[error("no cgroup v2 hierarchy is mounted; {HELP}")]
@@ -72,7 +72,7 @@ fn own_folder(mounts: &str, own: &str) -> Option<PathBuf> {
     })
 }
 
-/// Whether a list in a file of the group contains all controllers.
+/// Returns whether a list in a file of the group contains all controllers.
 fn lists_controllers(folder: &Path, file: &str) -> bool {
     let list = fs::read_to_string(folder.join(file)).unwrap_or_default();
     CONTROLLERS.iter().all(|controller| list.split_whitespace().any(|listed| listed == *controller))
@@ -155,12 +155,12 @@ impl Cgroup {
         Err(ConfinementError::LimitNotKept { file, written: value.to_owned(), kept: kept.to_owned() })
     }
 
-    /// Its folder, for the process that joins it.
+    /// The folder, for the process that joins it.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Whether the kernel killed a process because of the memory limit.
+    /// Returns whether the kernel killed a process because of the memory limit.
     pub(crate) fn has_run_out_of_memory(&self) -> bool {
         self.number("memory.events", "oom_kill").is_some_and(|kills| kills > 0)
     }

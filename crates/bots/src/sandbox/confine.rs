@@ -24,7 +24,7 @@ const FILES: ABI = ABI::V5;
 const OLDEST: ABI = ABI::V2;
 /// Devices that a confined bot may read and write.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-/// Where a confined bot may write in a mount namespace.
+/// Writable directories of a confined bot in a mount namespace.
 const WRITABLE: [&str; 2] = ["/tmp", "/dev/shm"];
 /// File systems whose files are settings of the kernel.
 const KERNEL: [&str; 13] = [
@@ -43,7 +43,7 @@ const KERNEL: [&str; 13] = [
     "tracefs",
 ];
 
-/// Why the process of the launcher cannot become the bot.
+/// Reasons why the process of the launcher cannot become the bot.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotConfined {
     #[error(transparent)]
@@ -153,7 +153,7 @@ pub(super) fn has_landlock() -> Result<(), LayerProblem> {
     has(AccessFs::from_all(OLDEST), BitFlags::EMPTY).map_err(|_| LayerProblem::NoLandlock)
 }
 
-/// Whether Landlock restricts emptying files, as it does from its third version on.
+/// Returns whether Landlock restricts emptying files, as it does from its third version on.
 pub(super) fn has_landlock_truncate() -> Result<(), LayerProblem> {
     has(AccessFs::from_all(ABI::V3), BitFlags::EMPTY).map_err(|_| LayerProblem::NoLandlockTruncate)
 }
@@ -197,7 +197,7 @@ fn confined(ruleset: RulesetCreated, confinement: &Confinement) -> Result<Rulese
         .add_rules(path_beneath_rules(writable, all))
 }
 
-/// What writes, apart from moving files.
+/// Rights that write, apart from moving files.
 const CHANGES: BitFlags<AccessFs> =
     make_bitflags!(AccessFs::{WriteFile | Truncate | MakeDir | RemoveDir | MakeReg | RemoveFile});
 
@@ -212,7 +212,7 @@ fn open(ruleset: RulesetCreated) -> Result<RulesetCreated, RulesetError> {
         .add_rules(path_beneath_rules(writable, CHANGES))
 }
 
-/// Where file systems are mounted whose files are settings of the kernel: from proc_pid_mountinfo(5).
+/// Mount points of file systems whose files are settings of the kernel: from proc_pid_mountinfo(5).
 fn of_the_kernel(mounts: &str) -> Vec<PathBuf> {
     let of_the_kernel = |line: &str| {
         let (fields, kind) = line.split_once(" - ")?;

@@ -1,4 +1,4 @@
-//! What the launcher needs to confine one process.
+//! Instructions for the launcher to confine one process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use super::{Cgroup, CgroupProblem, Layer, Sandbox, Size, View, bubblewrap};
 use crate::keep::{self, KeptFolder};
 use crate::{Command, Keep};
 
-/// What the launcher does to the process of a bot before the bot's program runs.
+/// Steps of the launcher in a bot's process before its program runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Confinement {
     pub(crate) sandbox: Sandbox,
@@ -30,7 +30,7 @@ pub(crate) struct Confinement {
     pub(crate) keep: Option<Size>,
 }
 
-/// What exists for a process outside of it. Dropping it, after the process has ended, removes it.
+/// Resources of a process's confinement outside of it. Dropping it, after the process has ended, removes it.
 #[derive(Debug, Default)]
 pub(crate) struct ConfinementGuard {
     scratch: Option<TempDir>,
@@ -46,7 +46,7 @@ pub(crate) struct ConfinementGuard {
     pub(crate) kept: Option<Box<KeptFolder>>,
 }
 
-/// Why the sandbox of a bot cannot be prepared.
+/// Reasons why the sandbox of a bot cannot be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfinementError {
     #[error(transparent)]
@@ -113,7 +113,7 @@ impl Confinement {
         Ok((confinement, guard))
     }
 
-    /// What is left to do inside bubblewrap.
+    /// The steps that remain inside bubblewrap.
     pub(crate) fn inside(&self) -> Confinement {
         Confinement { bubblewrap: None, cgroup: None, ..self.clone() }
     }

@@ -40,7 +40,7 @@ impl Layer {
         Layer::Cgroup,
     ];
 
-    /// Its name in records and on the command line.
+    /// The name in records and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Layer::NoNewPrivs => "no_new_privs",
@@ -88,7 +88,7 @@ impl Layer {
     }
 }
 
-/// Why this machine lacks a layer, and what to install or to allow.
+/// Reasons why this machine lacks a layer, and what to install or to allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayerProblem {
     #[error("needs Linux")]

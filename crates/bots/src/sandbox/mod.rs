@@ -39,11 +39,10 @@ pub use size::Size;
 pub use threat::{Threat, threats};
 pub(super) use view::View;
 
-/// How much of the system a bot reaches.
+/// The part of the system that a bot reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Everything that the user of the referee reaches.
     #[default]
     None,
     /// Files and the network, but neither other processes nor unusual parts of the kernel.
@@ -53,7 +52,6 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The layers of this mode.
     pub fn layers(self) -> BTreeSet<Layer> {
         match self {
             Mode::None => BTreeSet::new(),
@@ -65,7 +63,7 @@ impl Mode {
         }
     }
 
-    /// Its name on the command line.
+    /// The name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Mode::None => "none",
@@ -115,7 +113,7 @@ pub struct BotLimits {
 }
 
 impl BotLimits {
-    /// These limits where they are given, otherwise those of `common`. Readable paths add up.
+    /// These limits, with those of `common` where they are missing. Readable paths add up.
     pub fn or(self, common: &BotLimits) -> BotLimits {
         BotLimits {
             memory: self.memory.or(common.memory),
@@ -127,7 +125,7 @@ impl BotLimits {
         }
     }
 
-    /// These limits with the defaults of a mode.
+    /// Completes the limits with the defaults of a mode.
     fn of(self, mode: Mode) -> BotLimits {
         let defaults = match mode {
             Mode::None | Mode::Basic => BotLimits { network: Some(true), ..BotLimits::default() },
@@ -143,7 +141,7 @@ impl BotLimits {
         self.or(&defaults)
     }
 
-    /// Whether nothing is given.
+    /// Returns whether nothing is given.
     pub fn is_empty(&self) -> bool {
         *self == BotLimits::default()
     }
@@ -188,11 +186,9 @@ pub enum InvalidSandbox {
     Read(PathBuf),
 }
 
-/// The sandbox of a bot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sandbox {
     mode: Mode,
-    /// The layers in force.
     layers: BTreeSet<Layer>,
     limits: BotLimits,
     /// The files of other bots, which the bot must not see unless its limits name them.
@@ -200,7 +196,7 @@ pub struct Sandbox {
     others: Vec<PathBuf>,
 }
 
-/// Whether other layers do what this one does: a PID namespace hides more than signals.
+/// Returns whether other layers do what this one does: a PID namespace hides more than signals.
 fn is_replaced(layer: Layer, layers: &BTreeSet<Layer>) -> bool {
     layer == Layer::LandlockScope && layers.contains(&Layer::Bubblewrap)
 }
@@ -261,7 +257,6 @@ impl Sandbox {
         self.mode
     }
 
-    /// The layers in force.
     pub fn layers(&self) -> &BTreeSet<Layer> {
         &self.layers
     }
@@ -278,7 +273,7 @@ impl Sandbox {
         other.layers.iter().find(is_missing).copied()
     }
 
-    /// Whether it is what bots get without any option: `basic` with all its layers.
+    /// Returns whether it is what bots get without any option: `basic` with all its layers.
     pub fn is_default(&self) -> bool {
         self.mode == Mode::Basic && self.left_out().is_empty()
     }
@@ -305,12 +300,12 @@ impl Sandbox {
         self.layers.contains(&layer)
     }
 
-    /// Whether the bot reaches only some files.
+    /// Returns whether the bot reaches only some files.
     pub(super) fn confines_files(&self) -> bool {
         self.mode == Mode::Strict && (self.has(Layer::Landlock) || self.has(Layer::Bubblewrap))
     }
 
-    /// Whether the bot may use the network.
+    /// Returns whether the bot may use the network.
     pub(super) fn has_network(&self) -> bool {
         self.limits.network != Some(false)
     }
@@ -340,7 +335,7 @@ pub fn separate(bots: &mut [&mut Command]) {
     }
 }
 
-/// Why a sandbox cannot be used.
+/// Reasons why a sandbox cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     #[error(transparent)]

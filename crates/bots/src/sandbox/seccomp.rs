@@ -141,7 +141,7 @@ const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS) as u64;
 
-/// Which sockets a bot may open.
+/// Sockets that a bot may open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sockets {
     /// The families of the Internet, Unix and routing tables: what name lookups need.
@@ -162,7 +162,7 @@ impl Sockets {
     }
 }
 
-/// What the filter depends on.
+/// Parameters of the filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FilterScope {
     pub(super) sockets: Sockets,
@@ -266,12 +266,12 @@ fn other_tables() -> BpfProgram {
 mod bpf {
     use seccompiler::sock_filter;
 
-    /// Where the number of the call is in `struct seccomp_data`.
+    /// The offset of the call's number in `struct seccomp_data`.
     pub(super) const NUMBER: u32 = 0;
     pub(super) const JUMP_IF_EQUAL: u16 = 0x15;
     pub(super) const JUMP_IF_GREATER_OR_EQUAL: u16 = 0x35;
 
-    /// Where the lower half of an argument, counted from 0, is.
+    /// The offset of the lower half of an argument, counted from 0.
     pub(super) const fn argument(index: u32) -> u32 {
         let half = if cfg!(target_endian = "big") { 4 } else { 0 };
         16 + 8 * index + half

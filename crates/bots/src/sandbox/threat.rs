@@ -1,4 +1,4 @@
-//! What bots may try, and the layers that stop it.
+//! Threats of bots, and the layers that stop them.
 
 use super::Layer;
 use super::Layer::{Bubblewrap, Cgroup, Landlock, LandlockScope, NoNewPrivs, Rlimits, Seccomp};
@@ -6,7 +6,6 @@ use super::Layer::{Bubblewrap, Cgroup, Landlock, LandlockScope, NoNewPrivs, Rlim
 /// Something that a bot may try against its opponent, the referee or the machine.
 #[derive(Debug)]
 pub struct Threat {
-    /// What the bot does.
     pub what: &'static str,
     /// The layers of `strict` that stop it: any of them suffices.
     pub strict: &'static [Layer],

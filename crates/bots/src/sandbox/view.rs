@@ -89,7 +89,7 @@ impl View {
         paths.extend(read.iter().chain(&command.files).map(|path| plain(&here.join(path))));
         paths.extend(workspace.clone());
         paths.sort();
-        // What is below another path is readable with it.
+        // A path below another one is readable with it.
         paths.dedup_by(|path, above| path.starts_with(above));
         View { paths, directory: directory(command), workspace }
     }
@@ -100,7 +100,7 @@ impl View {
         private_paths().into_iter().find(|private| visible.iter().any(|visible| private.starts_with(visible)))
     }
 
-    /// Whether a path is readable.
+    /// Returns whether a path is readable.
     fn contains(&self, path: &Path) -> bool {
         self.paths.iter().any(|visible| path.starts_with(visible))
     }
@@ -161,7 +161,7 @@ fn system() -> Vec<PathBuf> {
     found
 }
 
-/// Whether every user can read what a link of the system leads to: it is shown in place of the link.
+/// Returns whether every user can read what a link of the system leads to: it is shown in place of the link.
 fn leads_to_public(link: &Path) -> bool {
     let target = resolved(link);
     let is_reached = |folder: &Path| folder.metadata().is_ok_and(|about| about.mode() & 0o001 != 0);
@@ -171,7 +171,7 @@ fn leads_to_public(link: &Path) -> bool {
 /// Adds a path, without what some users cannot read: keys beside certificates, passwords in settings. Returns whether it
 /// is added as a whole.
 fn add_public(path: &Path, found: &mut Vec<PathBuf>) -> bool {
-    // What is missing hides nothing.
+    // A missing file hides nothing.
     let Ok(about) = path.symlink_metadata() else { return true };
     let needed = if about.is_dir() { 0o005 } else { 0o004 };
     if about.mode() & needed != needed {
@@ -191,8 +191,8 @@ fn add_public(path: &Path, found: &mut Vec<PathBuf>) -> bool {
     is_whole
 }
 
-/// Whether a directory of the system is searched for private files: where administrators put files. Elsewhere there are
-/// only the many files of packages, which are public.
+/// Returns whether a directory of the system is searched for private files: where administrators put files.
+/// Elsewhere there are only the many files of packages, which are public.
 fn is_searched(path: &Path) -> bool {
     const LOCAL: &str = "/usr/local";
     match path.strip_prefix(LOCAL) {

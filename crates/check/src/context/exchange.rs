@@ -17,7 +17,7 @@ use crate::rule::Rule;
 use crate::talk::{BotOutput, Talk, ended};
 use crate::verdict::{CannotCheck, Stop};
 
-/// How long to wait for unexpected messages from a bot that does not answer `ping`.
+/// The time to wait for unexpected messages from a bot that does not answer `ping`.
 const QUIET: Duration = Duration::from_millis(100);
 /// The note on a bot that exits or sends `bye` between two matches.
 const LEFT: &str = "it left after a match, as it may";
@@ -183,7 +183,7 @@ impl Context<'_> {
         talk.violation(wrong, rule).into()
     }
 
-    /// Whether the bot exited or said `bye` between two matches, which is allowed.
+    /// Returns whether the bot exited or said `bye` between two matches, which is allowed.
     async fn has_left(&mut self, matches: &[(Encounter, Seat)]) -> bool {
         let is_before = matches
             .iter()
@@ -371,12 +371,12 @@ fn no_answer(talk: &Talk, limit: Duration) -> Stop {
     talk.violation(wrong.to_string(), Rule::ANSWER).into()
 }
 
-/// Whether a line is text for people and no attempt at a message.
+/// Returns whether a line is text for people and no attempt at a message.
 pub(super) fn is_text(line: &[u8]) -> bool {
     !line.trim_ascii_start().starts_with(b"{") && incoming::read(line, false).1.is_err()
 }
 
-/// Whether the referee ignores a line, whatever the state.
+/// Returns whether the referee ignores a line, whatever the state.
 pub(super) fn has_no_effect(line: &[u8]) -> bool {
     line.is_empty() || matches!(incoming::read(line, false).1, Ok(Incoming::Pong(_)))
 }

@@ -15,9 +15,10 @@ use crate::verdict::Stop;
 
 const END: Duration = Duration::from_millis(limits::END_OF_INPUT_MS);
 const SIGTERM: Duration = Duration::from_millis(limits::SIGTERM_MS);
-/// How long the system may take to reparent orphaned processes.
+/// The time in which the system reparents orphaned processes.
 const REPARENTING: Duration = Duration::from_millis(50);
-/// How long a process that the bot started may outlive it: one that reads from the bot ends by itself a moment later.
+/// The time for which a process that the bot started may outlive it: one that reads from the bot ends by
+/// itself a moment later.
 const ORPHAN: Duration = Duration::from_secs(1);
 
 /// Closes the input after a match.

@@ -13,7 +13,6 @@ pub struct BotFault {
 }
 
 impl BotFault {
-    /// The bot has not started.
     pub fn no_start(detail: Detail) -> BotFault {
         BotFault { code: FaultCode::NoStart, detail }
     }

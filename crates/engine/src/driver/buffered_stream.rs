@@ -40,7 +40,7 @@ pub(super) struct BufferedStream<S> {
     pub(super) arrived: Vec<(u64, u64)>,
     /// Whether complete lines wait until the lane's owner has handled the previous one.
     pub(super) has_lines: bool,
-    /// What the peer has sent since the last request.
+    /// Input from the peer since the last request.
     pub(super) since_request: Traffic,
     pub(super) out: VecDeque<u8>,
     /// Since when the peer has read nothing.
@@ -50,23 +50,23 @@ pub(super) struct BufferedStream<S> {
     waker: Waker,
 }
 
-/// An amount of input.
 #[derive(Debug, Default)]
 pub(super) struct Traffic {
     pub(super) lines: u32,
     pub(super) bytes: u32,
 }
 
-/// What ends a session, once the lines that have arrived are handled.
+/// The end of a session, once the lines that have arrived are handled.
 #[derive(Debug)]
 pub(super) enum Closing {
     /// The stream has ended. The time is noted at the end of a round: the read that saw the end may have blocked.
-    Stream { since: Option<u64>, how: Closed },
-    /// The process has exited.
+    Stream {
+        since: Option<u64>,
+        how: Closed,
+    },
     Process(Detail),
 }
 
-/// How a stream ended.
 #[derive(Debug)]
 pub(super) enum Closed {
     /// The output of the bot was closed.
@@ -108,7 +108,7 @@ impl<S: ByteStream> BufferedStream<S> {
         }
     }
 
-    /// Why what the peer sends cannot be read as messages.
+    /// The reason why what the peer sends cannot be read as messages.
     pub(super) fn mismatch(&self) -> Option<&'static str> {
         self.stream.mismatch(self.lines.pending())
     }
@@ -185,7 +185,7 @@ impl<S: ByteStream> BufferedStream<S> {
         is_open
     }
 
-    /// Whether nothing more can be read.
+    /// Returns whether nothing more can be read.
     fn has_ended(&self) -> bool {
         match self.closing.as_deref() {
             None | Some(Closing::Process(_) | Closing::Stream { how: Closed::Input, .. }) => false,

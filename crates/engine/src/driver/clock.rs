@@ -22,7 +22,8 @@ const PERIOD: Duration = Duration::from_millis(5);
 const SHORTEST: u64 = 25_000;
 /// Lanes do not measure shorter waits, in microseconds: reading the time of a thread costs about one.
 pub(super) const SHORTEST_WAIT: u64 = 1_000;
-/// How long a lane waits for an overdue watchdog, in milliseconds. After an absence both wake up at once.
+/// The time for which a lane waits for an overdue watchdog, in milliseconds. After an absence both wake up at
+/// once.
 const WAKE_ATTEMPTS: u32 = 50;
 
 /// Absences of this length or more are logged as warnings, in milliseconds. A busy virtual machine loses some tens of
@@ -37,7 +38,7 @@ pub(crate) struct Watchdog {
     woke: AtomicU64,
     /// The accumulated absences that the monotonic clock counts.
     absent: AtomicU64,
-    /// How long the machine was suspended, which the monotonic clock does not count.
+    /// The time for which the machine was suspended, which the monotonic clock does not count.
     suspended: AtomicU64,
 }
 
@@ -103,8 +104,9 @@ impl Watchdog {
     }
 }
 
-/// How much of `gap` the process did not run, if its thread should have slept for a period and waited for a CPU for
-/// `waited`. The absence began within the period; the period is counted in favour of the bots.
+/// The part of `gap` in which the process did not run, if its thread should have slept for a period and
+/// waited for a CPU for `waited`. The absence began within the period; the period is counted in favour of the
+/// bots.
 fn absence(gap: u64, waited: u64) -> u64 {
     Some(gap.saturating_sub(waited)).filter(|&missing| missing > SHORTEST).unwrap_or(0)
 }
@@ -138,7 +140,8 @@ impl ThreadTime {
         ThreadTime(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// How long the thread was on a CPU, and how long it was runnable without one, in microseconds; 0 if not available.
+    /// The time that the thread was on a CPU, and the time that it was runnable without one, in microseconds;
+    /// 0 if not available.
     fn so_far(&self) -> [u64; 2] {
         let mut text = [0; 64];
         let read = self.0.as_ref().and_then(|file| file.read_at(&mut text, 0).ok());
@@ -149,12 +152,12 @@ impl ThreadTime {
     }
 }
 
-/// How long this thread was not asleep, in microseconds; 0 if not available.
+/// The time for which this thread was not asleep, in microseconds; 0 if not available.
 fn awake() -> u64 {
     OF_THIS_THREAD.with(|time| time.so_far().iter().sum())
 }
 
-/// How long the machine has been suspended since boot, in microseconds.
+/// The time for which the machine has been suspended since boot, in microseconds.
 #[cfg(target_os = "linux")]
 fn suspended() -> u64 {
     use rustix::time::{ClockId, clock_gettime};
@@ -206,7 +209,6 @@ impl LaneClock {
         }
     }
 
-    /// The current time.
     pub(crate) fn now(&self) -> u64 {
         let mut at = self.watchdog.elapsed();
         let woke = self.watchdog.woke.load(Ordering::Acquire);

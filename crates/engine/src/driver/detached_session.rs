@@ -105,7 +105,7 @@ impl Lane<Stream> {
 }
 
 impl DetachedSession {
-    /// What the bot gets if it connects again.
+    /// Messages that the bot gets if it connects again.
     pub(crate) fn unacknowledged(&self) -> Option<Unacknowledged> {
         let bot = self.hello.instance()?;
         Some(Unacknowledged { bot, messages: self.unacknowledged.clone() })

@@ -11,7 +11,7 @@ use crate::driver::notice::Notice;
 /// The maximum number of matches whose requests get the same timestamp.
 const BATCH: usize = 64;
 
-/// What the next flush writes.
+/// Output of the next flush.
 #[derive(Debug, Default)]
 pub(super) struct Unflushed {
     /// Matches that have handled an event.

@@ -15,7 +15,7 @@ pub struct BotHello {
     pub name: String,
     pub version: Option<String>,
     pub author: Option<String>,
-    /// What identifies how it plays.
+    /// Details that identify how it plays.
     pub details: BTreeMap<String, String>,
     /// The games that it plays; `None`: any.
     pub games: Option<Vec<String>>,
@@ -23,11 +23,11 @@ pub struct BotHello {
     pub slots: usize,
     /// The optional messages that it wants.
     pub wants: Wants,
-    /// What its connections have in common; `None` if its matches end with its connection.
+    /// Identifies the process across connections; `None` if its matches end with its connection.
     pub reconnect: Option<String>,
 }
 
-/// Why a `hello` is rejected.
+/// Reasons why a `hello` is rejected.
 #[derive(Debug)]
 pub enum HelloError {
     /// The bot has another version of the protocol: the connection ends.

@@ -12,15 +12,12 @@ use referee_protocol::words::ErrorCode;
 use referee_protocol::{MAX_INTEGER, Text};
 use serde_json::value::RawValue;
 
-/// A message from a bot.
 pub type Incoming<'a> = bot::FromBot<'a, &'a RawValue>;
 
 /// The address of a line: whatever could be read of it, even if the line is not a valid message.
 #[derive(Debug, Default)]
 pub struct Address<'a> {
-    /// The field `match`.
     pub match_id: Option<Text<'a>>,
-    /// The field `seat`.
     pub seat: Option<u8>,
     /// The request that an answer names.
     pub turn: Option<u64>,
@@ -28,7 +25,7 @@ pub struct Address<'a> {
     pub id: Option<Text<'a>>,
 }
 
-/// Why a line is not a valid message.
+/// Reasons why a line is not a valid message.
 #[derive(Debug)]
 pub enum Unreadable {
     /// Not a JSON object of the protocol. It counts as an answer.

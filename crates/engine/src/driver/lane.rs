@@ -49,7 +49,7 @@ pub struct Lane<S = Stream> {
     pub(super) spin: Spin,
     pub(super) read_buffers: ReadBuffers,
     pub(super) notices: VecDeque<Notice>,
-    /// How long the matches of a lost connection wait for another one, in microseconds.
+    /// The time for which the matches of a lost connection wait for another one, in microseconds.
     pub(super) reconnect_timeout: u64,
 }
 
@@ -60,7 +60,6 @@ impl<S: ByteStream> Default for Lane<S> {
 }
 
 impl<S: ByteStream> Lane<S> {
-    /// A lane without matches.
     pub fn new() -> Self {
         Lane::with_clock(LaneClock::new())
     }
@@ -128,18 +127,19 @@ impl<S: ByteStream> Lane<S> {
         }
     }
 
-    /// Whether a match has ended on a session.
+    /// Returns whether a match has ended on a session.
     pub fn has_played(&self, session: SessionKey) -> bool {
         self.sessions.get(session).is_some_and(|session| session.has_played)
     }
 
-    /// Whether the time for the first `ready` of a session has expired, and nothing has arrived since its `hello`.
+    /// Returns whether the time for the first `ready` of a session has expired, and nothing has arrived since
+    /// its `hello`.
     pub fn was_never_ready(&self, session: SessionKey) -> bool {
         let session = self.sessions.get(session);
         session.is_some_and(|session| session.is_silent && !session.has_taken_part)
     }
 
-    /// Whether a time limit of a session expired, and nothing has arrived since.
+    /// Returns whether a time limit of a session expired, and nothing has arrived since.
     pub fn is_silent(&self, session: SessionKey) -> bool {
         self.sessions.get(session).is_some_and(|session| session.is_silent)
     }
@@ -175,7 +175,6 @@ impl<S: ByteStream> Lane<S> {
         }
     }
 
-    /// Sends an error.
     pub fn refuse(&mut self, session: SessionKey, code: ErrorCode, message: String, id: Option<String>) {
         if let Some(open) = self.sessions.get_mut(session) {
             open.refuse(code, message, id, None);
@@ -183,7 +182,7 @@ impl<S: ByteStream> Lane<S> {
         }
     }
 
-    /// Whether the stream of a session is open.
+    /// Returns whether the stream of a session is open.
     pub fn is_live(&self, session: SessionKey) -> bool {
         self.sessions.get(session).is_some_and(|session| session.stream().is_some())
     }

@@ -3,14 +3,14 @@
 use referee_game::clock::Tick;
 use referee_match::Stamp;
 
-/// How the time of a match follows from that of its lane, in microseconds.
+/// Converts the time of a lane into that of a match, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MatchClock {
     /// The lane's time when the lane got the match.
     since: u64,
     /// The time of the match at that moment: 0 unless it was continued.
     base: u64,
-    /// How long it took so far to write the requests of the match.
+    /// The time spent so far on writing the requests of the match.
     writing: u64,
 }
 
@@ -24,7 +24,6 @@ impl MatchClock {
         self.writing += us;
     }
 
-    /// The time of the match.
     pub(super) fn at(&self, now: u64) -> Tick {
         Tick(self.base + now.saturating_sub(self.since))
     }

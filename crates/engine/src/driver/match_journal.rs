@@ -15,7 +15,7 @@ use crate::driver::matches::{Running, SeatOccupant};
 use crate::driver::session::Session;
 use crate::driver::unacknowledged::BotInstance;
 
-/// Where the journal of a match is written.
+/// The writer of a match's journal.
 pub trait JournalWriter: fmt::Debug + Send {
     /// Appends complete lines. It handles its own errors: the match continues without a journal.
     fn append(&mut self, lines: &[u8]);
@@ -31,7 +31,7 @@ pub trait JournalWriter: fmt::Debug + Send {
 #[derive(Debug)]
 pub struct MatchJournal {
     writer: Box<dyn JournalWriter>,
-    /// How much of the record it has, as a position in the log.
+    /// The length of the written part of the record, as a position in the log.
     written: usize,
 }
 
@@ -174,7 +174,7 @@ impl<S: ByteStream> Lane<S> {
         key
     }
 
-    /// Whether a match would continue after the process was killed.
+    /// Returns whether a match would continue after the process was killed.
     pub fn is_journaled(&self, key: MatchKey) -> bool {
         self.matches.get(key).is_some_and(|running| running.journal.is_some())
     }

@@ -16,7 +16,7 @@ use crate::driver::match_clock::MatchClock;
 use crate::driver::match_journal::MatchJournal;
 use crate::driver::notice::{Finished, Notice};
 
-/// Who plays a seat: a session, or the fault that prevents it.
+/// The occupant of a seat: a session, or the fault that prevents it.
 pub type SeatOccupant = Result<SessionKey, BotFault>;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Running {
     pub(super) clock: MatchClock,
     /// The accumulated pause that the match accounts for.
     pub(super) paused: u64,
-    /// How much of the pauses of the match does not count, in microseconds.
+    /// The part of the match's pauses that does not count, in microseconds.
     pub(super) forgiven: u64,
     pub(super) places: Vec<Option<SessionKey>>,
     /// By seat: the times without a connection.
@@ -57,7 +57,7 @@ impl Running {
         at_fault
     }
 
-    /// How the connection of a seat was lost, if no other one has replaced it by now.
+    /// The loss of a seat's connection, if no other one has replaced it by now.
     pub(super) fn lost(&self, seat: Seat, now: u64) -> Option<Lost> {
         let Outage { lost_us, back_us: None } = self.outages[seat.index()].last()? else { return None };
         Some(Lost::between(*lost_us, self.clock.at(now).0))
@@ -73,7 +73,6 @@ impl<S: ByteStream> Lane<S> {
         key
     }
 
-    /// Adds a match.
     pub(super) fn enter(&mut self, play: Match, clock: MatchClock, places: &[SeatOccupant]) -> MatchKey {
         let id = play.setup().header.r#match.clone();
         let mut running = Running {
@@ -144,12 +143,10 @@ impl<S: ByteStream> Lane<S> {
         self.notify_match(key, now, Event::Abort(reason));
     }
 
-    /// The matches in progress.
     pub fn running(&self) -> Vec<MatchKey> {
         self.matches.keys().collect()
     }
 
-    /// A match in progress.
     pub fn match_mut(&mut self, key: MatchKey) -> Option<&mut Match> {
         self.matches.get_mut(key).map(|running| &mut running.play)
     }

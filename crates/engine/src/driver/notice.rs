@@ -1,5 +1,3 @@
-//! What a lane reports.
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -11,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::driver::keys::{MatchKey, SessionKey};
 
-/// What a lane reports to its owner.
+/// A report of a lane to its owner.
 #[derive(Debug)]
 pub enum Notice {
     /// The `hello` of a peer has arrived. Of a [`Role::Connection`](super::Role::Connection), nothing else is read:
@@ -22,7 +20,6 @@ pub enum Notice {
     /// A session has ended; call [`Lane::forget`](crate::driver::Lane::forget).
     Gone {
         session: SessionKey,
-        /// Why it ended.
         code: FaultCode,
         detail: Detail,
         /// Seats to be filled by another process of the bot: it ended properly after an earlier match, when these
@@ -42,17 +39,13 @@ pub enum Notice {
     OpenAsked(SessionKey, Box<bot::Open<Box<RawValue>>>),
     /// A watched match has news.
     Moved(MatchKey),
-    /// A match has ended.
     Ended(Box<Finished>),
 }
 
-/// A match that has ended.
 #[derive(Debug)]
 pub struct Finished {
     pub key: MatchKey,
-    /// The final state.
     pub play: Match,
-    /// The result.
     pub ending: Ending,
     /// By seat: the beginning of the last line that was the fault `malformed`.
     pub malformed: BTreeMap<Seat, String>,

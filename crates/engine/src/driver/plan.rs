@@ -1,4 +1,4 @@
-//! What a match needs before it can be opened.
+//! The plan of a match, complete before the match is opened.
 
 use std::sync::Arc;
 
@@ -20,7 +20,6 @@ pub struct Terms {
     pub clock: Option<Clock>,
     /// The grace period beyond a limit, in milliseconds; still deducted from the bank.
     pub margin_ms: u64,
-    /// The fault policy.
     pub on_fault: OnFault,
     /// From start to `hello`, in milliseconds.
     pub hello_ms: u64,
@@ -85,7 +84,6 @@ impl Terms {
 /// A run: all matches that derive from one seed.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The run seed.
     pub seed: Seed,
     /// The terms of its matches.
     pub terms: Terms,
@@ -102,22 +100,19 @@ pub struct MatchPlan<'a> {
     pub seed: Option<Seed>,
     /// The salt of the commitment; `None`: derived from the run seed.
     pub salt: Option<[u8; 32]>,
-    /// The game.
     pub rules: &'static dyn Rules,
-    /// Its options; omitted ones have their defaults.
+    /// The options; omitted ones have their defaults.
     pub options: &'a RawValue,
-    /// The teams.
     pub seating: Seating,
-    /// The seats in order.
     pub seats: Vec<PlannedSeat>,
     pub opening: Opening,
-    /// Its position in its mirrored set.
+    /// The position in its mirrored set.
     pub leg: Leg,
     /// The `id` of the `open` message that asked for it.
     pub open_id: Option<String>,
     /// Whether `ready` is not needed; then there are no nonces.
     pub auto_ready: bool,
-    /// Its spectator, if it has one.
+    /// The spectator, if it has one.
     pub watched: Option<Viewer>,
 }
 
@@ -150,11 +145,10 @@ impl<'a> MatchPlan<'a> {
 /// A seat of a match that is to be opened.
 #[derive(Debug, Clone)]
 pub struct PlannedSeat {
-    /// The label in results.
     pub name: String,
     /// From `start` to `ready`, in milliseconds.
     pub ready_ms: u64,
-    /// Its clock, if that is not the one of the terms.
+    /// The clock, if that is not the one of the terms.
     pub clock: Option<Clock>,
     /// Whether its requests come without the list of legal moves.
     pub hide_legal: bool,

@@ -21,7 +21,6 @@ impl ReadyQueue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the waker.
     pub(super) fn attach(&self, waker: &Waker) {
         let mut inner = self.lock();
         if inner.task.as_ref().is_none_or(|task| !task.will_wake(waker)) {
@@ -38,9 +37,10 @@ impl ReadyQueue {
 /// The sessions that the next round reads.
 #[derive(Debug, Default)]
 pub(super) struct ReadySet {
-    /// Those that have become readable.
+    /// Streams that have become readable.
     pub(super) queue: Arc<ReadyQueue>,
-    /// Those that the lane adds: new ones, and at the start of a round, those with lines left from the previous one.
+    /// Sessions that the lane adds: new ones, and at the start of a round, those with lines left from the
+    /// previous one.
     pub(super) keys: Vec<SessionKey>,
 }
 

@@ -27,7 +27,7 @@ impl<S: ByteStream> Lane<S> {
         self.reconnect_timeout = timeout.as_micros() as u64;
     }
 
-    /// Whether no match is played on a session.
+    /// Returns whether no match is played on a session.
     pub fn is_idle(&self, session: SessionKey) -> bool {
         self.sessions.get(session).is_none_or(|session| session.seats.is_empty())
     }
@@ -119,7 +119,7 @@ impl Lane<Stream> {
     ) -> Result<(), Box<DetachedSession>> {
         let now = self.now();
         if self.is_live(key) {
-            // What has arrived before counts.
+            // Input that has arrived before counts.
             self.sessions[key].drain();
             self.handle_lines(key, now);
             let fault = BotFault::disconnected(Detail::OutputEnded);

@@ -2,14 +2,13 @@
 
 use referee_protocol::referee as message;
 
-/// The kind of peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A bot process that the referee started: its exit will be reported.
     Process,
     /// A peer that moves to another lane after its `hello`, or is rejected: nothing else is read in between.
     Connection {
-        /// What its `hello` has to contain, which the owner of the lane checks.
+        /// Authentication that its `hello` has to contain; the owner of the lane checks it.
         auth: message::Auth,
         /// Whether its matches outlive it, until the bot connects again.
         reconnects: bool,
@@ -22,17 +21,17 @@ pub enum Role {
 }
 
 impl Role {
-    /// What the `hello` of the peer has to contain.
+    /// Authentication that the `hello` of the peer has to contain.
     pub(super) fn auth(self) -> message::Auth {
         if let Role::Connection { auth, .. } = self { auth } else { message::Auth::None }
     }
 
-    /// Whether its matches outlive the stream of the peer.
+    /// Returns whether its matches outlive the stream of the peer.
     pub(super) fn reconnects(self) -> bool {
         matches!(self, Role::Connection { reconnects: true, .. })
     }
 
-    /// Whether the session is held after its `hello`.
+    /// Returns whether the session is held after its `hello`.
     pub(super) fn is_connection(self) -> bool {
         matches!(self, Role::Connection { .. })
     }

@@ -8,7 +8,7 @@ use crate::driver::timers::Timers;
 #[derive(Debug)]
 pub(super) struct RoundClock {
     pub(super) lane: LaneClock,
-    /// For how long the input of this round may have waited. Pauses of the referee are not lag.
+    /// The time for which the input of this round may have waited. Pauses of the referee are not lag.
     pub(super) lag: u64,
     /// When the streams were last polled: the start of the latest round.
     pub(super) polled: u64,
@@ -45,7 +45,7 @@ impl RoundClock {
             Some(asleep) => {
                 let (started, woken) = self.lane.wake(asleep);
                 let is_short = started - asleep < SHORTEST_WAIT;
-                // What arrived while the lane was busy ends its sleep at once.
+                // Input that arrived while the lane was busy ends its sleep at once.
                 let was_busy = is_short && asleep.saturating_sub(self.polled) >= SHORTEST_WAIT;
                 (started, if was_busy { started - self.polled } else { woken })
             }
@@ -56,7 +56,7 @@ impl RoundClock {
         };
         // Something else may have blocked the thread. Timers may fire one millisecond late.
         let late = timers.overdue(started).min(started - self.polled);
-        // What arrives one microsecond before a timer is in time.
+        // Input that arrives one microsecond before a timer is in time.
         self.lag = if late > lag + 2 * SHORTEST_WAIT { late + 1 } else { lag };
         if has_waiting_lines {
             self.lag = self.lag.max(started - self.arrived);

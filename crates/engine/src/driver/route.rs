@@ -13,20 +13,18 @@ use crate::driver::incoming::{self, Address, Incoming, Unreadable};
 
 /// The matches in which the sender of a line has seats.
 pub trait Matches {
-    /// Identifies a match.
     type Key: Copy + Eq;
 
     /// The match with this id, and the seats of the sender in it.
     fn find(&self, id: &str) -> Option<(Self::Key, SeatSet)>;
 
-    /// All seats of the sender.
     fn seats(&self) -> &[(Self::Key, Seat)];
 
     /// A match in which the sender has a seat.
     fn play(&self, key: Self::Key) -> &Match;
 }
 
-/// What the sender of a line may send.
+/// The matches and seats that a sender may address.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
     /// Whether its `hello` has been accepted.
@@ -35,7 +33,6 @@ pub struct Sender {
     pub may_open: bool,
 }
 
-/// Where a line goes.
 #[derive(Debug)]
 pub enum Routed<'a, K> {
     /// An empty line or `pong`: nothing happens.
@@ -44,7 +41,6 @@ pub enum Routed<'a, K> {
     Hello(bot::Hello),
     Bye,
     Open(bot::Open<&'a RawValue>),
-    /// An event for a match.
     Match(K, Input<'a>),
     /// It reaches no match, and is answered with `error`.
     Rejected(Rejection<K>),
@@ -52,7 +48,7 @@ pub enum Routed<'a, K> {
     NoMessage(ErrorCode, Detail),
 }
 
-/// What a line means for its match.
+/// The meaning of a line for its match.
 #[derive(Debug)]
 pub enum Input<'a> {
     Ready(Seat, bot::Ready<'a>),
@@ -63,20 +59,17 @@ pub enum Input<'a> {
     Resign(Seat),
     /// An invalid line in place of an answer.
     Broken {
-        /// The seat of the bot.
         seat: Seat,
         /// The request that the line names, if readable.
         turn: Option<u64>,
         /// [`FaultCode::Malformed`] or [`FaultCode::LineTooLong`].
         code: FaultCode,
-        /// What is wrong with the line.
         detail: Detail,
         /// The line; `None` if it was too long.
         line: Option<&'a [u8]>,
     },
     /// A message that is not allowed in the current state.
     Stray {
-        /// The seat of the bot.
         seat: Seat,
         code: ErrorCode,
         /// The text of the `error`.
@@ -87,7 +80,6 @@ pub enum Input<'a> {
 }
 
 impl Input<'_> {
-    /// The event for the match.
     pub fn event(&self) -> Event<'_> {
         match self {
             Input::Ready(seat, ready) => Event::Ready { seat: *seat, nonce: ready.nonce.as_deref() },
@@ -159,7 +151,7 @@ impl<K: Copy + Eq> Rejection<K> {
         }
     }
 
-    /// Whether the line may have been for this match of the sender.
+    /// Returns whether the line may have been for this match of the sender.
     pub fn concerns(&self, key: K) -> bool {
         self.of.is_none_or(|of| of == key)
     }

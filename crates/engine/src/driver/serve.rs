@@ -13,7 +13,7 @@ use crate::driver::lane::{Lane, Timer};
 use crate::driver::matches::Running;
 use crate::driver::session::{Session, SessionState};
 
-/// How often to look whether a process has exited whose stream has ended, in microseconds.
+/// The interval of looks for the exit of a process whose stream has ended, in microseconds.
 const EXIT_INTERVAL: u64 = 5_000;
 
 impl<S: ByteStream> Lane<S> {
@@ -90,7 +90,8 @@ impl<S: ByteStream> Lane<S> {
         self.clock.polled = self.clock.polled.max(lane_time(ended));
     }
 
-    /// Whether lines of a session wait until the owner of the lane has handled a notice, which it does at once.
+    /// Returns whether lines of a session wait until the owner of the lane has handled a notice, which it
+    /// does at once.
     fn has_waiting_lines(&self, key: SessionKey) -> bool {
         self.sessions.get(key).is_some_and(Session::has_lines)
     }

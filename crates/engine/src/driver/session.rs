@@ -36,7 +36,6 @@ const GRACE: u64 = limits::EXIT_MS * 1000;
 pub(super) struct Session<S> {
     pub(super) role: Role,
     pub(super) state: SessionState<S>,
-    /// The seats that it holds.
     pub(super) seats: Vec<(MatchKey, Seat)>,
     pub(super) matches: u32,
     /// Whether a match has ended on it.
@@ -54,23 +53,39 @@ pub(super) struct Session<S> {
 #[derive(Debug)]
 pub(super) enum SessionState<S> {
     /// The `hello` of the peer has not arrived.
-    Greeting { stream: BufferedStream<S>, awaited: AwaitedHello },
+    Greeting {
+        stream: BufferedStream<S>,
+        awaited: AwaitedHello,
+    },
     /// The `hello` of a connection has arrived. It has to be released or ended next; nothing is read until then.
-    Held { stream: BufferedStream<S>, hello: BotHello, token: Option<Box<str>> },
-    /// The peer can play.
-    Playing { stream: BufferedStream<S>, hello: BotHello },
+    Held {
+        stream: BufferedStream<S>,
+        hello: BotHello,
+        token: Option<Box<str>>,
+    },
+    Playing {
+        stream: BufferedStream<S>,
+        hello: BotHello,
+    },
     /// The stream has ended like this, and until this time another one may replace it.
-    Lost { hello: BotHello, until: u64, detail: Detail },
+    Lost {
+        hello: BotHello,
+        until: u64,
+        detail: Detail,
+    },
     /// The matches are notified, and the last output is written.
-    Ending { stream: BufferedStream<S>, hello: Option<BotHello> },
-    /// The stream is closed.
-    Ended { hello: Option<BotHello> },
+    Ending {
+        stream: BufferedStream<S>,
+        hello: Option<BotHello>,
+    },
+    Ended {
+        hello: Option<BotHello>,
+    },
 }
 
 /// A `hello` that has not arrived.
 #[derive(Debug)]
 pub(super) struct AwaitedHello {
-    /// The deadline.
     until: u64,
     limit_ms: u64,
     /// The last line that was rejected.
@@ -148,12 +163,13 @@ impl<S: ByteStream> Session<S> {
         }
     }
 
-    /// Whether its lines wait: until it is on another lane, or until the lane's owner has handled the previous one.
+    /// Returns whether its lines wait: until it is on another lane, or until the lane's owner has handled the
+    /// previous one.
     pub(super) fn is_waiting(&self) -> bool {
         self.has_lines() || matches!(self.state, SessionState::Held { .. })
     }
 
-    /// Whether lines wait until the lane's owner has handled the previous one.
+    /// Returns whether lines wait until the lane's owner has handled the previous one.
     pub(super) fn has_lines(&self) -> bool {
         self.stream().is_some_and(|stream| stream.has_lines)
     }
@@ -231,7 +247,7 @@ impl<S: ByteStream> Session<S> {
         self.say(&message::FromReferee::Error(error));
     }
 
-    /// Whether it is a connection whose valid `hello` has not arrived.
+    /// Returns whether it is a connection whose valid `hello` has not arrived.
     pub(super) fn is_pending(&self) -> bool {
         self.role.is_connection() && matches!(self.state, SessionState::Greeting { .. })
     }
@@ -261,7 +277,6 @@ impl<S: ByteStream> Session<S> {
         is_open
     }
 
-    /// The process has exited.
     pub(super) fn exit(&mut self, how: Detail) {
         self.drain();
         if let Some(stream) = self.stream_mut() {
@@ -305,7 +320,7 @@ impl<S: ByteStream> Session<S> {
         [closed, stalled, hello].into_iter().flatten().min()
     }
 
-    /// What arrived in place of the expected message, given the line that was rejected last.
+    /// The input in place of the expected message, given the line that was rejected last.
     pub(super) fn received(&self, refused: Option<RefusedLine>) -> Option<Received> {
         let stream = self.stream()?;
         let held = stream.lines.held() as u64;
@@ -315,14 +330,14 @@ impl<S: ByteStream> Session<S> {
         unfinished.or(refused.map(Received::Refused)).or(nothing)
     }
 
-    /// Whether the stream of a process has ended: how the process exits decides what happens next.
+    /// Returns whether the stream of a process has ended: how the process exits decides what happens next.
     pub(super) fn is_exiting(&self) -> bool {
         let is_ending = matches!(self.state, SessionState::Ending { .. });
         let closing = self.stream().filter(|_| !is_ending).and_then(|stream| stream.closing.as_ref());
         self.role == Role::Process && closing.is_some()
     }
 
-    /// Why the session has ended, if it has. `asked` states whether it has an open request.
+    /// The reason why the session has ended, if it has. `asked` states whether it has an open request.
     pub(super) fn over(&self, now: u64, asked: impl FnOnce() -> bool) -> Option<BotFault> {
         let (stream, awaited) = match &self.state {
             SessionState::Lost { until, detail, .. } => {

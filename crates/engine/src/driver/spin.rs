@@ -13,7 +13,7 @@ const MOST_SKIPPED: u32 = 255;
 /// this often.
 const LONG: u64 = 1_000;
 
-/// What is polled for, and the success of recent polls. Times are in microseconds.
+/// The object of polling, and the success of recent polls. Times are in microseconds.
 #[derive(Debug, Default)]
 pub(super) struct Spin {
     /// The session that was last sent a request.
@@ -27,7 +27,7 @@ pub(super) struct Spin {
 }
 
 impl Spin {
-    /// Whether to poll after a request that was sent at `asked`.
+    /// Returns whether to poll after a request that was sent at `asked`.
     pub(super) fn is_due(&mut self, asked: u64) -> bool {
         if asked >= self.turn + LONG {
             return false;
@@ -51,7 +51,6 @@ impl Spin {
         }
     }
 
-    /// A poll found nothing.
     pub(super) fn note_missed(&mut self) {
         self.missed = (2 * self.missed + 1).min(MOST_SKIPPED);
         self.skip = self.missed;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::driver::hello::BotHello;
 use crate::driver::session::Session;
 
-/// What the connections of a bot have in common.
+/// Identifies a bot across its connections.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BotInstance {
@@ -33,7 +33,7 @@ impl BotHello {
 }
 
 impl<S: ByteStream> Session<S> {
-    /// Whether the peer may continue on another connection after this one is lost.
+    /// Returns whether the peer may continue on another connection after this one is lost.
     pub(super) fn may_reconnect(&self) -> bool {
         self.hello().is_some_and(|hello| hello.reconnect.is_some())
     }

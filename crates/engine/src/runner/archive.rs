@@ -16,11 +16,10 @@ pub struct Unsealed {
     pub match_id: String,
     /// The record, without its seal.
     pub record: Vec<u8>,
-    /// The content of the seal.
     pub reveal: Reveal,
 }
 
-/// Why the disk does not keep a record.
+/// Reasons why the disk does not keep a record.
 #[derive(Debug, thiserror::Error)]
 pub enum NotKept {
     #[error("the record of {match_id} cannot be kept")]
@@ -33,7 +32,6 @@ pub enum NotKept {
     Records(#[source] io::Error),
 }
 
-/// The records of a run.
 pub(super) struct Archive {
     records: Option<Records>,
     /// Whether the run can be resumed, so that incomplete sets may be completed later.
@@ -70,7 +68,7 @@ impl Archive {
         seal_late(records, &fixture.id, record, reveal.clone()).map(Some)
     }
 
-    /// Whether [`Archive::sync`] waits for the disk.
+    /// Returns whether [`Archive::sync`] waits for the disk.
     pub(super) fn is_durable(&self) -> bool {
         self.records.as_ref().is_some_and(Records::is_durable)
     }

@@ -10,7 +10,7 @@ use referee_match::record::{BotLine, KeptData};
 
 use crate::driver::{BotFault, MatchKey, SessionKey};
 
-/// What a lane knows about a bot at the end of a match. The bot's standard error may not have been read yet.
+/// Measurements of a bot at the end of a match. The bot's standard error may not have been read yet.
 pub(super) struct BotUsage {
     seat: usize,
     pub(super) cpu_ms: Option<u64>,
@@ -34,21 +34,18 @@ impl BotUsage {
 }
 
 slotmap::new_key_type! {
-    /// A bot of a lane.
     pub(super) struct BotKey;
 
-    /// A pairing of a lane.
     pub(super) struct PairingKey;
 }
 
 pub(super) enum BotState {
     /// Requested from the runner.
     Requested,
-    /// Its `hello` has not arrived.
+    /// The `hello` has not arrived.
     Greeting(SessionKey),
-    /// It can play.
     Ready(SessionKey),
-    /// Its connection is lost, and its matches wait for another one.
+    /// The connection is lost, and its matches wait for another one.
     Lost(SessionKey),
     /// It could not be started or did not connect.
     Failed(BotFault),
@@ -67,7 +64,7 @@ pub(super) struct Bot {
     pub(super) waiting: Vec<(MatchKey, Seat)>,
     /// Processor time up to the end of its last match.
     pub(super) cpu_before: Duration,
-    /// What was kept when its process started.
+    /// Data kept at the start of its process.
     pub(super) kept: Option<KeptData>,
     /// The standard error of processes that have ended since its last match.
     pub(super) gone: Vec<Stderr>,

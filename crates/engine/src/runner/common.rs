@@ -1,4 +1,4 @@
-//! What all matches of a run have in common.
+//! Context that all matches of a run share.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,7 +12,7 @@ use crate::driver::Run;
 use crate::runner::live::LiveFeed;
 use crate::sources::BotSpec;
 
-/// What all matches of a run have in common.
+/// Context that all matches of a run share.
 pub(super) struct RunContext {
     pub(super) run: Run,
     pub(super) rules: &'static dyn Rules,
@@ -20,14 +20,14 @@ pub(super) struct RunContext {
     pub(super) bots: Bots,
     /// The maximum number of concurrent matches per process or connection.
     pub(super) slots: usize,
-    /// How long the matches of a lost connection wait for another one.
+    /// The time for which the matches of a lost connection wait for another one.
     pub(super) reconnect: Duration,
     pub(super) records: Option<Records>,
     /// Whether records describe the bots.
     pub(super) describes_bots: bool,
-    /// Where matches are journaled whose bots can connect again.
+    /// The journals of matches whose bots can connect again.
     pub(super) running: Option<RunningMatches>,
-    /// Where matches are passed on for spectators.
+    /// The feed of matches for spectators.
     pub(super) live: Option<LiveFeed>,
 }
 
@@ -43,7 +43,6 @@ impl Bots {
         self.0.read().unwrap_or_else(PoisonError::into_inner)[index].clone()
     }
 
-    /// All bots, in order.
     pub(super) fn all(&self) -> Vec<Arc<BotSpec>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

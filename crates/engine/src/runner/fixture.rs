@@ -8,7 +8,7 @@ use referee_game::chance::Seed;
 use referee_match::{Leg, Opening};
 use serde_json::value::RawValue;
 
-/// What a match does if one of its bots is not connected.
+/// Behaviour of a match while one of its bots is not connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wait {
     /// It waits; the bot loses by a fault when it has been absent for too long.
@@ -26,20 +26,19 @@ pub struct Fixture {
     pub id: String,
     /// The deal of a mirrored set; `None` if the match has its own.
     pub deal: Option<String>,
-    /// Its position in its mirrored set.
+    /// The position in its mirrored set.
     pub leg: Leg,
-    /// The options of the game.
     pub options: Arc<RawValue>,
     pub opening: Arc<Opening>,
     /// The bots by seat. A bot with several seats gets a process or connection for each.
     pub bots: Vec<usize>,
-    /// What it does if one of them is not connected.
+    /// Behaviour while one of them is not connected.
     pub wait: Wait,
-    /// Its secret, if that is not derived from the run seed.
+    /// The secret, if that is not derived from the run seed.
     pub secret: Option<MatchSecret>,
 }
 
-/// What a match keeps secret until its deal is played.
+/// Secrets of a match until its deal is played.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct MatchSecret {
     /// The seed of its deal.
@@ -54,14 +53,14 @@ impl fmt::Debug for MatchSecret {
     }
 }
 
-/// Whether a bot that remembers the first match of a deal knows what will happen in the second.
+/// Returns whether a bot that remembers the first match of a deal knows what will happen in the second.
 pub fn deal_leaks_information(game: &Meta) -> bool {
     game.chance || game.hidden
 }
 
 impl Fixture {
-    /// Whether spectators see only its result until its deal is complete: other matches of the deal would reveal its chance
-    /// or its secrets.
+    /// Returns whether spectators see only its result until its deal is complete: other matches of the deal
+    /// would reveal its chance or its secrets.
     pub fn is_held(&self, game: &Meta) -> bool {
         self.deal.is_some() && deal_leaks_information(game)
     }

@@ -37,7 +37,6 @@ pub struct HostRun {
     pub run: Run,
     /// The games that an `open` may name.
     pub catalog: Catalog,
-    /// Where records are stored.
     pub records: Option<Records>,
     /// The matches that the referee opens; `None`: the host opens matches.
     pub matches: Option<HostMatches>,
@@ -46,15 +45,12 @@ pub struct HostRun {
 /// Matches that the referee opens.
 #[derive(Debug)]
 pub struct HostMatches {
-    /// The game.
     pub rules: &'static dyn Rules,
     pub options: Box<RawValue>,
-    /// The teams.
     pub seating: Seating,
     pub matches: u32,
 }
 
-/// The result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostPlayed {
     /// Matches that ended with a result.
@@ -65,7 +61,7 @@ pub struct HostPlayed {
     pub interrupted: bool,
 }
 
-/// Why a host cannot be served to the end.
+/// Reasons why a host cannot be served to the end.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     #[error(transparent)]
@@ -78,7 +74,7 @@ pub enum HostError {
     NotOpened(#[from] RefusedOpen),
 }
 
-/// Why a match is not opened.
+/// Reasons why a match is not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum RefusedOpen {
     #[error("all {slots} slots are in use: send more `slots` in `hello`, or wait")]
@@ -232,7 +228,7 @@ impl HostServer {
         self.running() == 0 && !has_more && (all_played || has_left || self.played.interrupted)
     }
 
-    /// Whether the record backlog is full, so that no new match starts.
+    /// Returns whether the record backlog is full, so that no new match starts.
     fn is_behind(&self) -> bool {
         self.record_writer.as_ref().is_some_and(|record_writer| locked(&record_writer.backlog).is_full())
     }

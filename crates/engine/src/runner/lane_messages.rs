@@ -78,7 +78,6 @@ pub(super) enum LaneOrder {
     Wake,
     /// Send the ids of the matches in progress with their numbers of moves.
     Progress(mpsc::UnboundedSender<(String, u32)>),
-    /// Abort all matches.
     Stop,
 }
 
@@ -98,7 +97,6 @@ pub(super) enum ReportEvent {
     Connected(String),
     /// News of the watched match, as text.
     Moved(String),
-    /// A match has ended.
     Ended(Box<EndedOnLane>),
     /// All lanes are done. This is the last event.
     Over {

@@ -1,4 +1,4 @@
-//! What the lanes and the reporter pass on for spectators of a run.
+//! Events of lanes and reporter for the spectators of a run.
 //!
 //! Neither waits for the receiver. What it has not taken yet is merged: one step per match with everything that happened
 //! since. Results wait as long as it takes; they are small. Their records are left out beyond [`MOST_BYTES`].
@@ -28,23 +28,20 @@ const MOST_BYTES: usize = 32 * 1024 * 1024;
 /// The part of a match that is public from its beginning.
 #[derive(Debug)]
 pub struct LiveHeader {
-    /// The match id.
     pub id: String,
     pub game: &'static Meta,
     /// The name and the number of the side, by seat.
     pub seats: Vec<(String, u8)>,
     /// The clock of seats without their own clock.
     pub clock: Option<Clock>,
-    /// When it was opened.
     pub began_at: SystemTime,
-    /// What spectators see of it.
     pub visibility: Visibility,
 }
 
-/// What spectators see of a match in progress.
+/// Parts of a match in progress that spectators see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// Its public positions.
+    /// The public positions.
     Live,
     /// Nothing before the set is complete: other matches of the deal would reveal its chance or secrets.
     Held,
@@ -59,7 +56,7 @@ pub struct LiveStep {
     pub table: Box<dyn Table>,
     /// The events as the viewer of the feed sees them, one JSON object per line.
     pub events: Vec<u8>,
-    /// What bots said of their searches since the step before. Empty unless the feed passes it on, and in games with hidden
+    /// `info` of bots since the step before. Empty unless the feed passes it on, and in games with hidden
     /// information, since it may tell secrets.
     pub infos: Vec<GivenInfo>,
     /// By seat: the faults so far.
@@ -80,7 +77,6 @@ impl LiveStep {
     }
 }
 
-/// An event of a run.
 #[derive(Debug)]
 pub enum LiveEvent {
     /// A match has begun, or has a new position.
@@ -88,7 +84,7 @@ pub enum LiveEvent {
     Ended(Box<EndedMatch>),
 }
 
-/// What waits for the receiver.
+/// Events that wait for the receiver.
 #[derive(Debug, Default)]
 struct LiveBacklog {
     /// By match: what has happened since the receiver took its last position, in [`MOST_STEPS`] steps at most.
@@ -130,21 +126,19 @@ fn lock(backlog: &Mutex<LiveBacklog>) -> MutexGuard<'_, LiveBacklog> {
     backlog.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Where the events of a run go.
+/// The sender of a run's events.
 #[derive(Clone, Debug)]
 pub struct LiveFeed {
     backlog: Arc<Mutex<LiveBacklog>>,
-    /// Wakes the receiver.
     wake: mpsc::Sender<()>,
     /// The number of matches in progress whose positions are passed on.
     boards: Arc<AtomicUsize>,
-    /// Who sees the events.
     viewer: Viewer,
     /// Whether what bots say of their searches is passed on.
     has_infos: bool,
 }
 
-/// Where the events of a run arrive.
+/// The receiver of a run's events.
 #[derive(Debug)]
 pub struct LiveReceiver {
     backlog: Arc<Mutex<LiveBacklog>>,
@@ -201,12 +195,10 @@ impl LiveFeed {
         let _ = self.wake.try_send(());
     }
 
-    /// Who sees the events.
     pub(super) fn viewer(&self) -> Viewer {
         self.viewer
     }
 
-    /// What spectators will see of a match.
     pub(super) fn visibility(&self, rules: &dyn Rules, fixture: &Fixture) -> Visibility {
         if fixture.is_held(rules.meta()) {
             Visibility::Held

@@ -43,14 +43,10 @@ use crate::sources::{BotSpec, Listen, ParkedLobby};
 
 /// The configuration of a run of matches.
 pub struct MatchRunner {
-    /// The seed and the terms.
     pub run: Run,
-    /// The game.
     pub rules: &'static dyn Rules,
-    /// The teams of the game.
     pub seating: Seating,
     pub bots: Vec<BotSpec>,
-    /// How processes are started.
     pub launch: Launch,
     /// The number of pairings that play concurrently. Each plays as many concurrent matches as its bots have slots
     /// for.
@@ -63,21 +59,20 @@ pub struct MatchRunner {
     pub slots: usize,
     /// Whether each lane and the processes of its bots are pinned to a CPU.
     pub is_pinned: bool,
-    /// How bots connect, if some do.
+    /// The listener for bots that connect, if some do.
     pub listen: Option<Listen>,
     /// The lobby of an earlier run, with its connections.
     pub lobby: Option<ParkedLobby>,
     /// When this resolves, no new match starts; the run ends when the matches in progress have ended.
     pub drain: Option<oneshot::Receiver<()>>,
-    /// Where records are stored.
     pub records: Option<Records>,
     /// Whether the records of events describe the bots, as those that are stored do.
     pub describes_bots: bool,
     /// Whether the run ends when the rules fail in match after match.
     pub judges_rules: bool,
-    /// Where the start of each match is journaled, if the run can be resumed.
+    /// The journal of match starts, if the run can be resumed.
     pub journal: Option<Journal>,
-    /// Where matches are journaled whose bots can connect again, so that they go on after the process was killed.
+    /// The journals of matches whose bots can connect again, so that they go on after the process was killed.
     pub running: Option<RunningMatches>,
     /// The matches of an earlier process that go on.
     pub resumed: Vec<ResumedMatch>,
@@ -89,7 +84,7 @@ pub struct MatchRunner {
     pub changes: Option<mpsc::UnboundedReceiver<RunChange>>,
     /// Watches the matches. The run then has one lane and one job, whatever `jobs` says.
     pub watch: Option<Watch>,
-    /// Where the matches are passed on for spectators.
+    /// The feed of matches for spectators.
     pub live: Option<LiveFeed>,
 }
 
@@ -140,7 +135,6 @@ impl MatchRunner {
 
 #[derive(Debug, Default)]
 pub struct RunEnd {
-    /// The user interrupted it.
     pub is_interrupted: bool,
     /// The callback ended it with [`Halt::Done`].
     pub is_done: bool,
@@ -148,19 +142,17 @@ pub struct RunEnd {
     pub is_drained: bool,
     /// The lobby with its connections, if the run was drained.
     pub lobby: Option<ParkedLobby>,
-    /// The error that ended it.
     pub why: Option<RunFailure>,
     /// Sets that were not played because they had ended their workers too often, with the reason.
     pub given_up: Vec<String>,
 }
 
 impl RunEnd {
-    /// Whether the run ends before its matches have ended.
+    /// Returns whether the run ends before its matches have ended.
     pub fn is_stopping(&self) -> bool {
         self.is_interrupted || self.is_done || self.why.is_some()
     }
 
-    /// Ends the run.
     pub fn halt(&mut self, halt: Halt) {
         match halt {
             Halt::Done => self.is_done = true,

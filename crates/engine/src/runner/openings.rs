@@ -53,13 +53,12 @@ impl Openings {
         if is_usable { Ok((Openings { list: openings, drawn: None }, flaws)) } else { Err(flaws) }
     }
 
-    /// The number of openings.
     #[expect(clippy::len_without_is_empty, reason = "there is at least one")]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether each match or set draws its opening, independently of others.
+    /// Returns whether each match or set draws its opening, independently of others.
     pub fn are_drawn(&self) -> bool {
         self.drawn.is_some() || self.list.iter().all(|(_, opening)| matches!(**opening, Opening::Random(_)))
     }

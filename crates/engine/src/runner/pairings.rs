@@ -38,14 +38,14 @@ use crate::runner::scheduler::{self, SharedScheduler};
 
 /// The maximum number of ended matches that have not been reported.
 const MOST_UNREPORTED: usize = 16;
-/// How long an idle lane waits for a journal entry before it does anything else: the entry mostly arrives at once,
-/// and the `start` of the next match goes out with the `end` of the last.
+/// The time for which an idle lane waits for a journal entry before it does anything else: the entry mostly
+/// arrives at once, and the `start` of the next match goes out with the `end` of the last.
 const JOURNAL_WAIT: Duration = Duration::from_millis(1);
 
 /// Bots that play each other.
 struct Pairing {
     bots: Vec<BotKey>,
-    /// Their configurations, in the same order.
+    /// The configurations, in the same order.
     specs: Vec<usize>,
     /// Matches that wait for the bots.
     next: VecDeque<QueuedMatch>,
@@ -78,11 +78,10 @@ struct OpenMatch {
     bots: Vec<BotKey>,
     lost: Vec<SharedFault>,
     live: Option<LiveMatch>,
-    /// How often it was asked for its progress while a bot was within its time limit.
+    /// The number of requests for its progress while a bot was within its time limit.
     waits: u32,
 }
 
-/// What a lane may use.
 pub(super) struct LaneShare {
     /// The maximum number of pairings.
     pub(super) jobs: usize,
@@ -99,7 +98,7 @@ pub(super) struct LaneChannels {
     pub(super) journal: Option<Sender<Beginning>>,
 }
 
-/// Whether a lane begins more matches.
+/// A lane's demand for matches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Supply {
     Open,
@@ -126,7 +125,7 @@ pub(super) struct LanePairings {
     ended: Vec<EndedOnLane>,
     watched: Option<WatchFeed>,
     supply: Supply,
-    /// How often it was asked for the progress of its matches.
+    /// The number of requests for the progress of its matches.
     asked: u32,
 }
 
@@ -386,7 +385,7 @@ impl LanePairings {
         self.pairings[pairing].bots.iter().map(slots).min().unwrap_or(1).min(self.common.slots)
     }
 
-    /// Whether all bots of a pairing are connected or have failed. Requests those that are missing.
+    /// Returns whether all bots of a pairing are connected or have failed. Requests those that are missing.
     fn are_available(&mut self, pairing: PairingKey, wait: Wait) -> bool {
         let bots = &self.pairings[pairing].bots;
         let missing: Vec<(BotKey, usize)> = bots

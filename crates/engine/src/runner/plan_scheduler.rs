@@ -14,10 +14,11 @@ use crate::runner::fixture::{Fixture, Wait};
 use crate::runner::openings::Openings;
 use crate::runner::scheduler::{DueSet, Next, NextSet, Scheduler, SetScheduler};
 
-/// How many due matches are examined for one between the same bots, so that a lane finds one fast or plays others.
+/// The number of due matches examined for one between the same bots, so that a lane finds one fast or plays
+/// others.
 const LOOKAHEAD: usize = 64;
 
-/// How an attempt at a match ended.
+/// The end of an attempt at a match.
 #[derive(Debug, Clone, Copy)]
 enum AttemptEnd {
     Played(MatchResult),
@@ -143,7 +144,7 @@ impl PlanScheduler {
     }
 }
 
-/// Whether these bots fill the seats, in any order.
+/// Returns whether these bots fill the seats, in any order.
 pub fn is_between(seated: &[usize], bots: &[usize]) -> bool {
     let count = |bots: &[usize], of: usize| bots.iter().filter(|&&bot| bot == of).count();
     bots.iter().all(|&of| count(seated, of) == count(bots, of))
@@ -218,11 +219,10 @@ impl SetScheduler for PlanScheduler {
 /// Computes tournament results from matches.
 #[derive(Clone, Debug)]
 pub struct Scoring {
-    /// Which seats play together.
+    /// The teams.
     pub seating: Seating,
     /// The number of matches of a set.
     pub legs: u32,
-    /// The fault policy.
     pub on_fault: OnFault,
     /// The bots of each entrant.
     pub roster: Arc<Roster>,
@@ -263,7 +263,7 @@ impl Scoring {
     }
 }
 
-/// Whether a seat with these faults loses under the policy.
+/// Returns whether a seat with these faults loses under the policy.
 fn is_forfeit(on_fault: OnFault, faults: &Faults) -> bool {
     match on_fault {
         OnFault::Forfeit => faults.total() > 0,

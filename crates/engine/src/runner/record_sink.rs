@@ -22,7 +22,7 @@ struct Failures {
     unavailable: u32,
     /// The number of matches that the rules ended.
     matches: u32,
-    /// How often they had to be asked again.
+    /// The number of times that they had to be asked again.
     restarts: u32,
 }
 
@@ -91,12 +91,12 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
         self.kept.len()
     }
 
-    /// Whether all matches are reported.
+    /// Returns whether all matches are reported.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// Whether records are synchronized.
+    /// Returns whether records are synchronized.
     pub(super) fn is_durable(&self) -> bool {
         self.archive.is_durable()
     }

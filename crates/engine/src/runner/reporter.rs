@@ -26,8 +26,8 @@ pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
 
 /// The maximum number of records that are synchronized at once.
 const BATCH: usize = 64;
-/// How long the record of a match waits for others to be synchronized with it. The disk is slow, whether one record or
-/// many are written.
+/// The time for which the record of a match waits for others to be synchronized with it. The disk is slow,
+/// whether one record or many are written.
 const SYNC_WINDOW: Duration = Duration::from_millis(20);
 
 /// Stores records and reports events.
@@ -39,7 +39,6 @@ pub(super) struct Reporter<F> {
     unreported: Vec<usize>,
     /// The number of bytes of news that have not been reported yet.
     queued: Arc<AtomicUsize>,
-    /// Ends the run.
     halts: UnboundedSender<Halt>,
 }
 

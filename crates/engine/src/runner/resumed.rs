@@ -112,12 +112,11 @@ impl ResumedMatch {
         }
     }
 
-    /// The set-up.
     pub fn header(&self) -> &Header {
         &self.play.setup().header
     }
 
-    /// Whether it is a match of this game with these seats.
+    /// Returns whether it is a match of this game with these seats.
     pub fn is_of(&self, rules: &dyn Rules, seating: Seating) -> bool {
         let setup = self.play.setup();
         setup.header.game == rules.meta().id && setup.seating == seating

@@ -21,7 +21,7 @@ pub struct NoShow {
     pub why: Box<StartFailure>,
 }
 
-/// Why a bot does not start.
+/// Reasons why a bot does not start.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StartFailure {
     #[error("the bot `{name}` does not start ({fault}): `{command}`{}", own_line(.stderr))]
@@ -37,22 +37,19 @@ fn own_line(text: &Option<String>) -> String {
 /// A match of a run that has ended, with its record.
 #[derive(Debug)]
 pub struct EndedMatch {
-    /// The match.
     pub fixture: Fixture,
-    /// The result.
     pub finished: FinishedMatch,
     /// The record, without the seal. Empty for spectators if too many records wait for them.
     pub record: Vec<u8>,
     /// SHA-256 of the record, as in its seal; `None` before it is written, and if the run keeps no records.
     pub seal: Option<String>,
-    /// The content of the seal.
     pub reveal: Reveal,
     /// One of its bots could not play at all.
     pub no_show: Option<NoShow>,
 }
 
 impl EndedMatch {
-    /// Whether no other match of its deal is left to play.
+    /// Returns whether no other match of its deal is left to play.
     pub fn completes_its_deal(&self) -> bool {
         match self.fixture.leg {
             Leg::Open => true,
@@ -97,12 +94,11 @@ pub enum RunEvent<'a> {
     Settled,
 }
 
-/// Why the receiver of the events ends a run.
+/// Reasons why the receiver of the events ends a run.
 #[derive(Debug)]
 pub enum Halt {
     /// It needs no more matches.
     Done,
-    /// An error.
     Failed(RunFailure),
 }
 

@@ -1,4 +1,4 @@
-//! Why runs end before their matches.
+//! Reasons why runs end before their matches.
 
 use std::error::Error;
 use std::io;
@@ -12,7 +12,7 @@ use crate::runner::archive::NotKept;
 use crate::runner::record_sink::{MOST_RULES_FAILED, MOST_UNAVAILABLE};
 use crate::runner::run_event::NoShow;
 
-/// Why a run ends before its matches.
+/// Reasons why a run ends before its matches.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunFailure {

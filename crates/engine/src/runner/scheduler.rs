@@ -1,4 +1,4 @@
-//! Which match to play next.
+//! Chooses the next match.
 
 use referee_game::Wrong;
 use referee_results::FinishedMatch;
@@ -31,9 +31,9 @@ pub enum NextSet {
 /// The matches of a set that are left to play.
 #[derive(Clone, Debug)]
 pub struct DueSet {
-    /// Its number, from 1.
+    /// The number, from 1.
     pub number: u32,
-    /// Its matches, in the order in which they are played.
+    /// The matches, in the order in which they are played.
     pub fixtures: Vec<Fixture>,
 }
 
@@ -46,8 +46,8 @@ pub trait SetScheduler: Scheduler {
     /// From now on workers play this number of sets concurrently.
     fn set_slots(&mut self, _slots: usize) {}
 
-    /// Whether the run continues without sets, until it is drained or interrupted. Sets that no worker has are then put back
-    /// while there are no workers.
+    /// Returns whether the run continues without sets, until it is drained or interrupted. Sets that no
+    /// worker has are then put back while there are no workers.
     fn is_endless(&self) -> bool {
         false
     }
@@ -195,7 +195,6 @@ impl SharedScheduler {
         inner.wake();
     }
 
-    /// A match has not begun.
     pub(super) fn put_back(&self, fixture: &Fixture) {
         let mut inner = self.lock();
         inner.open -= 1;
@@ -208,7 +207,6 @@ impl SharedScheduler {
         self.lock().wake();
     }
 
-    /// A bot joins the run.
     pub(super) fn join(&self, bot: usize, name: &str) -> Result<(), Wrong> {
         let mut inner = self.lock();
         let joined = inner.schedule.join(bot, name);

@@ -24,7 +24,7 @@ const AT_ONCE: usize = 4;
 pub struct StartCheck {
     /// The index of the entrant.
     pub entrant: usize,
-    /// Its `hello`, or why it cannot play.
+    /// The `hello`, or why it cannot play.
     pub hello: Result<BotHello, Wrong>,
     /// The end of its standard error.
     pub stderr: String,

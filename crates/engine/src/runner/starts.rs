@@ -23,7 +23,6 @@ const DELAYS: [Duration; 3] =
 
 type Orders = mpsc::UnboundedSender<LaneOrder>;
 
-/// Starts in progress.
 pub(super) struct Starts {
     launcher: Arc<Launcher>,
     running: JoinSet<Started>,
@@ -34,7 +33,6 @@ pub(super) struct Starts {
     is_over: watch::Sender<bool>,
 }
 
-/// The result of a start.
 struct Started {
     lane: usize,
     key: BotKey,

@@ -27,11 +27,10 @@ pub fn check_programs(entrants: &[BotSpec]) -> Result<(), Wrong> {
 /// A bot that takes part in a run.
 #[derive(Clone, Debug)]
 pub struct BotSpec {
-    /// Its name in results, unique in the run.
+    /// The name in results, unique in the run.
     pub name: String,
     /// Whether its `hello` changes the name, until its first match begins.
     pub is_named_by_hello: bool,
-    /// Where it comes from.
     pub source: Arc<dyn Source>,
     /// The factor of the common clock: 2 for twice as much time.
     pub clock_factor: f64,
@@ -79,7 +78,6 @@ struct InHeader<'a> {
     version: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<&'a str>,
-    /// What it says of itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<&'a BTreeMap<String, String>>,
 }
@@ -165,12 +163,12 @@ impl BotSpec {
         Some((0..bots.len()).map(settled).collect())
     }
 
-    /// Its clock, if that is not the common one.
+    /// The clock, if that is not the common one.
     pub fn clock(&self, common: Clock) -> Option<Clock> {
         with_factor(common, self.clock_factor)
     }
 
-    /// Its entry in the header of a record.
+    /// The entry in the header of a record.
     pub(crate) fn in_header(&self, hello: Option<&BotHello>) -> Option<Box<RawValue>> {
         let command = self.source.command();
         let sandbox = command.map(|command| &command.sandbox);

@@ -1,5 +1,3 @@
-//! How bots connect.
-
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +12,6 @@ pub type TokenHash = [u8; 32];
 /// SHA-256 of the tokens with which bots connect, by name. A bot has several while its owner replaces one.
 pub type BotTokens = BTreeMap<String, Vec<TokenHash>>;
 
-/// How bots connect.
 #[derive(Clone, Debug)]
 pub struct Listen {
     /// The address to listen on; port 0 picks a free port.
@@ -28,10 +25,10 @@ pub struct Listen {
     pub is_open: bool,
     /// The maximum number of connections per name.
     pub connections: usize,
-    /// How long a match waits for a bot that is not connected.
+    /// The time for which a match waits for a bot that is not connected.
     pub wait: Duration,
-    /// How long the matches of a lost connection wait for one that replaces it; zero: not at all. Bots need tokens for
-    /// it.
+    /// The time for which the matches of a lost connection wait for one that replaces it; zero: not at all.
+    /// Bots need tokens for it.
     pub reconnect: Duration,
     /// Counts the connections whose `hello` is not accepted.
     pub refusals: Arc<AtomicU64>,

@@ -36,17 +36,16 @@ pub(crate) struct Lobby {
     changed: BTreeSet<String>,
 }
 
-/// Where a bot of a lane is.
+/// The lane and the connection of a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
     pub(crate) lane: usize,
-    /// The bot of the lane.
     pub(crate) bot: KeyData,
 }
 
-/// Where a bot is that may connect again.
+/// The place of a bot that may connect again.
 pub(super) enum BotPlace {
-    /// Its connection waits for a match.
+    /// The connection waits for a match.
     Waiting(SessionKey),
     /// A lane has its connection, or waits for the next one.
     Held(Holder),
@@ -70,7 +69,7 @@ impl fmt::Debug for ParkedLobby {
 }
 
 impl ParkedLobby {
-    /// Whether its use of tokens matches this configuration, which cannot change.
+    /// Returns whether its use of tokens matches this configuration, which cannot change.
     pub(crate) fn fits(&self, listen: &Listen) -> bool {
         self.guests.asks_for_tokens() == listen.tokens.is_some()
     }

@@ -1,4 +1,4 @@
-//! Where bots come from: processes that the referee starts, and connections.
+//! Sources of bots: processes that the referee starts, and connections.
 
 mod acceptor;
 mod bot_spec;

@@ -1,4 +1,4 @@
-//! Where a bot comes from.
+//! Sources of bots.
 
 use std::fmt;
 use std::io;
@@ -13,7 +13,7 @@ use referee_transport::Wire;
 /// Receives how a process ended.
 pub type OnExit = Box<dyn FnOnce(Detail) + Send>;
 
-/// Where a bot comes from. Its text is that of the command line: see [`parse`].
+/// The source of a bot. Its text is that of the command line: see [`parse`].
 pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
     /// A short name for results.
     fn label(&self) -> String;
@@ -41,7 +41,7 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
         None
     }
 
-    /// Whether the referee starts the bot.
+    /// Returns whether the referee starts the bot.
     fn is_started(&self) -> bool {
         self.connects_as().is_none()
     }

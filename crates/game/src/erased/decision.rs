@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::erased::RulesFailed;
 use crate::seat::{Seat, SeatSet};
 
-/// Why a move text was rejected.
+/// Reasons why a move text was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MoveError {
     /// It matches no legal move.
@@ -53,7 +53,6 @@ impl OpenDecision {
         OpenDecision { seats, position }
     }
 
-    /// The seats that decide.
     pub const fn seats(&self) -> SeatSet {
         self.seats
     }

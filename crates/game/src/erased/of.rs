@@ -33,7 +33,6 @@ fn differing<G: Game>(given: &RawValue, position: &G, seat: Seat) -> Option<(Str
 pub struct Of<G>(PhantomData<fn() -> G>);
 
 impl<G: Game> Of<G> {
-    /// The only value.
     pub const RULES: Of<G> = Of(PhantomData);
 
     fn options(options: &RawValue) -> Result<G::Options, Misconfigured> {

@@ -22,7 +22,7 @@ pub enum RulesFailed {
     Interrupted,
 }
 
-/// How long the calls of a table take.
+/// The duration of a table's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RulesWait {
     /// They return at once.
@@ -34,7 +34,7 @@ pub enum RulesWait {
     Computing,
 }
 
-/// Why a game cannot be opened.
+/// Reasons why a game cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotOpened {
     #[error(transparent)]
@@ -87,7 +87,7 @@ pub trait Rules: Debug + Sync {
         None
     }
 
-    /// What a thread cannot do during a call of a table.
+    /// Work that a thread cannot do during a call of a table.
     fn wait(&self) -> RulesWait {
         RulesWait::None
     }
@@ -121,7 +121,7 @@ pub trait Rules: Debug + Sync {
     }
 }
 
-/// What a seat knows about a position.
+/// A seat's knowledge of a position.
 #[derive(Clone, Copy, Debug)]
 pub struct Knowledge<'a> {
     /// The options of the match, a JSON object.

@@ -44,7 +44,6 @@ impl Span {
         &texts[self.start as usize..self.end as usize]
     }
 
-    /// Appends the text.
     fn write(self, texts: &str, out: &mut Vec<u8>) {
         let end = out.len() + (self.end - self.start) as usize;
         if self.end - self.start <= 8 {

@@ -24,21 +24,21 @@ pub trait Table: Debug + Send {
     /// The options, with defaults filled in.
     fn options(&self) -> &RawValue;
 
-    /// What has to happen next.
     fn turn(&self) -> Turn;
 
     /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self) -> Option<u32>;
 
-    /// What a side can get; `None` in a game without amounts.
+    /// The range of a side's amount; `None` in a game without amounts.
     fn amount_range(&self) -> Option<AmountRange> {
         None
     }
 
-    /// What has to happen next. If seats decide, generates their legal moves.
+    /// The next thing that has to happen. If seats decide, generates their legal moves.
     fn ask(&mut self) -> Turn<Draw, OpenDecision>;
 
-    /// Whether the legal moves of a seat are listed. If not, those that [`Table::find`] has found are its list.
+    /// Returns whether the legal moves of a seat are listed. If not, those that [`Table::find`] has found are
+    /// its list.
     fn lists(&self, decision: &OpenDecision, seat: Seat) -> bool {
         let _ = (decision, seat);
         true
@@ -99,7 +99,6 @@ pub trait Table: Debug + Send {
     /// Writes one of these events as a viewer may see it; nothing if the viewer does not see it.
     fn write_event(&self, index: usize, viewer: Viewer, out: &mut Vec<u8>);
 
-    /// Discards the events.
     fn forget(&mut self);
 
     /// Writes the position as a seat that decides may see it.
@@ -125,13 +124,13 @@ pub trait Table: Debug + Send {
     /// them. Empty if the move has none, or if the rules fail.
     fn places(&self, decision: &OpenDecision, seat: Seat, index: usize) -> Vec<String>;
 
-    /// Whether what is asked of it may wait for another process.
+    /// Returns whether what is asked of it may wait for another process.
     fn waits(&self) -> bool {
         false
     }
 
-    /// How often its rules had to be asked again, which happens only to those of a program: a process failed, and another
-    /// one answered.
+    /// The number of times that its rules had to be asked again, which happens only to those of a program: a
+    /// process failed, and another one answered.
     fn restarts(&self) -> u32 {
         0
     }

@@ -334,7 +334,6 @@ fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The view and all events.
 fn shown(table: &dyn Table, viewer: Viewer) -> String {
     written(|out| {
         out.extend(table.view(viewer).unwrap());

@@ -1,4 +1,4 @@
-//! What holds for the scene of every position.
+//! Invariants of the scene of every position.
 
 use super::secrets::{imagined, seat_and_public};
 use super::*;
@@ -38,7 +38,7 @@ pub(crate) fn scenes_have_unique_ids_and_lie_within_their_bounds<G: Game>() {
             assert!(is_within, "{shape:?} is outside of {width}x{height}");
             let largest = shape.parts.iter().map(extent).max();
             assert!(largest.is_some_and(|extent| extent <= width.max(height)), "{shape:?} is too large");
-            // What moves is drawn entirely.
+            // Moving shapes are drawn entirely.
             if shape.kind.is_some() {
                 let extent = largest.unwrap();
                 let inner = |at: i16, size: i16| extent <= at && at + extent <= size;

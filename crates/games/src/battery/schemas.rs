@@ -1,4 +1,4 @@
-//! What holds for the JSON Schema of every game.
+//! Invariants of the JSON Schema of every game.
 
 use jsonschema::Validator;
 use serde_json::json;

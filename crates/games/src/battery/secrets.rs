@@ -1,4 +1,4 @@
-//! What a viewer must not learn: two positions that differ only in secrets look the same.
+//! Secrets of viewers: two positions that differ only in secrets look the same.
 
 use super::*;
 use referee_game::Known;
@@ -42,7 +42,7 @@ impl<G: Game> World<G> {
         }
     }
 
-    /// Everything that a viewer receives now: view, events, and the request if there is one.
+    /// The messages that a viewer receives now: view, events, and the request if there is one.
     fn sent(&self, viewer: Viewer) -> String {
         let turn = self.position.turn();
         let legal = match viewer {

@@ -94,7 +94,6 @@ pub(super) fn squares(set: u32) -> impl Iterator<Item = u32> {
     members(by_index(set))
 }
 
-/// The colour of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Colour {
     /// Seat 0; moves first, towards square 32.
@@ -104,12 +103,10 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// The seat that plays it.
     pub const fn seat(self) -> Seat {
         Seat(self as u8)
     }
 
-    /// The opponent's colour.
     pub const fn other(self) -> Colour {
         match self {
             Colour::Black => Colour::White,
@@ -159,7 +156,7 @@ impl Heading {
         }
     }
 
-    /// Where the men of a colour move, and where only its kings do.
+    /// The directions in which the men of a colour move, and those of its kings alone.
     const fn of<const BLACK: bool>() -> [Heading; 2] {
         if BLACK { [Heading::South, Heading::North] } else { [Heading::North, Heading::South] }
     }
@@ -258,7 +255,7 @@ impl Board {
         by_index(self.pieces(colour) & self.kings)
     }
 
-    /// Whether the side to move has no piece.
+    /// Returns whether the side to move has no piece.
     pub(super) const fn is_bare(&self) -> bool {
         self.own == 0
     }
@@ -267,7 +264,6 @@ impl Board {
         if colour as u8 == self.to_move as u8 { self.own } else { self.enemy }
     }
 
-    /// Adds pieces of a colour.
     pub(super) const fn add(&mut self, colour: Colour, set: u32) {
         *(if colour as u8 == self.to_move as u8 { &mut self.own } else { &mut self.enemy }) |= set;
     }
@@ -288,7 +284,7 @@ impl Board {
         back.step(back.step(self.empty()) & self.enemy)
     }
 
-    /// Whether the side to move has a legal move. Usually one is a step forward.
+    /// Returns whether the side to move has a legal move. Usually one is a step forward.
     #[inline]
     pub(super) fn can_move(&self) -> bool {
         let [forward, backward] = match self.to_move {

@@ -75,7 +75,6 @@ impl<'de> Deserialize<'de> for Board {
     }
 }
 
-/// A FEN is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadFen {
@@ -142,7 +141,7 @@ fn colour(part: &str) -> Result<(Colour, &str), BadFen> {
     Colour::read(part).ok_or_else(|| BadFen::Colour(excerpt(part)))
 }
 
-/// Whether a part of a FEN is a number of half-moves or moves, as in `H0` and `F1`.
+/// Returns whether a part of a FEN is a number of half-moves or moves, as in `H0` and `F1`.
 fn is_counter(part: &str) -> bool {
     part.strip_prefix(['H', 'F']).is_some_and(is_number)
 }

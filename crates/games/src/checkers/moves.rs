@@ -74,7 +74,7 @@ impl Move {
         [index(self.first()), index(self.last())]
     }
 
-    /// Whether it is a capture. A step turns the place by an odd number, a jump by twice as much.
+    /// Returns whether it is a capture. A step turns the place by an odd number, a jump by twice as much.
     pub const fn is_capture(self) -> bool {
         (self.first() ^ self.last()) & 1 == 0
     }
@@ -99,8 +99,8 @@ impl Move {
         (1..self.count()).fold(0, |set, k| set | bit(jumped_place(self.place(k - 1), self.place(k))))
     }
 
-    /// Whether the text is the short form of this capture, with only the first and last square: `15x31` for
-    /// `15x24x31`.
+    /// Returns whether the text is the short form of this capture, with only the first and last square:
+    /// `15x31` for `15x24x31`.
     pub(super) fn is_shortened_to(self, text: &str) -> bool {
         let ends = text.split_once('x').and_then(|(from, to)| Some([read_square(from)?, read_square(to)?]));
         self.is_capture() && ends == Some(self.ends())

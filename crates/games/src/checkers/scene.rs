@@ -5,9 +5,7 @@ use super::board::{Colour, bit, place, squares};
 use referee_game::scene::{Depth, Part, Shape, Tone};
 use referee_game::{Game, Scene};
 
-/// The width of a square.
 const CELL: i16 = 100;
-/// The width of the frame.
 const FRAME: i16 = 30;
 
 /// The centre of the square in this row and column, each 0 to 7.

@@ -48,9 +48,8 @@ impl Table {
     }
 }
 
-/// Where the generator puts moves.
+/// Receives the moves of the generator.
 pub(super) trait Moves {
-    /// Adds a move.
     fn push(&mut self, mv: Move);
 
     /// Adds the moves of a table at these places of the two directions. There are mostly `BLOCK` or fewer.

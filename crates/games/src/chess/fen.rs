@@ -75,7 +75,7 @@ impl Fen {
         Ok(Fen { board: Board::chess960_startpos(number), quiet_plies: 0 })
     }
 
-    /// Whether a castling right is one of Chess960 only.
+    /// Returns whether a castling right is one of Chess960 only.
     pub(super) fn needs_chess960(&self) -> bool {
         Color::ALL.into_iter().any(|color| {
             let rights = self.board.castle_rights(color);
@@ -86,7 +86,6 @@ impl Fen {
         })
     }
 
-    /// Appends the FEN.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let board = &self.board;
         let mut empty = 0;
@@ -175,7 +174,6 @@ impl<'de> Deserialize<'de> for Fen {
     }
 }
 
-/// A FEN is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadFen {

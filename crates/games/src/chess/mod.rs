@@ -122,7 +122,7 @@ impl Chess {
         self.now.quiet_plies
     }
 
-    /// How often the position has occurred, including now.
+    /// The number of occurrences of the position, including now.
     pub const fn occurrences(&self) -> u32 {
         self.occurrences
     }
@@ -176,8 +176,8 @@ impl Chess {
     }
 }
 
-/// Whether neither side can mate by any sequence of moves, as far as the pieces alone tell: two kings, a knight or
-/// bishops on squares of one colour.
+/// Returns whether neither side can mate by any sequence of moves, as far as the pieces alone tell: two
+/// kings, a knight or bishops on squares of one colour.
 fn has_insufficient_material(board: &Board) -> bool {
     let of = |piece| board.pieces(piece);
     if !(of(Piece::Pawn) | of(Piece::Rook) | of(Piece::Queen)).is_empty() {

@@ -8,9 +8,7 @@ use super::{Chess, name};
 use referee_game::scene::{Depth, Part, Shape, Tone};
 use referee_game::{Game, Scene};
 
-/// The width of a square.
 const CELL: i16 = 100;
-/// The width of the frame.
 const FRAME: i16 = 30;
 const SIDE: i16 = 8 * CELL + 2 * FRAME;
 

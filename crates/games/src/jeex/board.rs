@@ -136,7 +136,7 @@ impl Board {
         self.to_move
     }
 
-    /// Whether the opening is over.
+    /// Returns whether the opening is over.
     pub const fn phase(&self) -> Phase {
         self.phase
     }
@@ -165,12 +165,13 @@ impl Board {
         union(|direction| self.pointing(colour, direction) & direction.towards_centre())
     }
 
-    /// Whether a claim of Jeex by this side is correct: it attacks the centre and its opponent does not.
+    /// Returns whether a claim of Jeex by this side is correct: it attacks the centre and its opponent does
+    /// not.
     pub fn is_jeex_for(&self, colour: Colour) -> bool {
         self.attackers(colour) != 0 && self.attackers(colour.other()) == 0
     }
 
-    /// Whether a side has no stones on the board, after the opening.
+    /// Returns whether a side has no stones on the board, after the opening.
     pub(super) fn is_deserted(&self) -> bool {
         self.phase == Phase::Play && self.stones.contains(&0)
     }

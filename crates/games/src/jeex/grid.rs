@@ -35,7 +35,7 @@ pub(super) fn fields(mut set: u16) -> impl Iterator<Item = Field> {
 pub struct Field(pub(super) u8);
 
 impl Field {
-    /// Its file and rank: `b3`.
+    /// The file and rank: `b3`.
     pub const fn name(self) -> &'static str {
         NAMES[self.0 as usize]
     }
@@ -114,7 +114,7 @@ impl Direction {
         [N, NE, E, SE, S, SW, W, NW]
     };
 
-    /// Its compass point, for example `NE`.
+    /// The compass point, for example `NE`.
     pub const fn name(self) -> &'static str {
         ["N", "NE", "E", "SE", "S", "SW", "W", "NW"][self as usize]
     }

@@ -6,7 +6,6 @@ use super::grid::{BATTLEFIELDS, CENTRE, Direction, FIELDS, Field, fields};
 use referee_game::scene::{Depth, Part, Shape, Tone};
 use referee_game::{Game, Scene};
 
-/// The width of a field.
 const CELL: i16 = 180;
 /// The space beside the fields for the coordinates.
 const EDGE: i16 = 50;

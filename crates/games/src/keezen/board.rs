@@ -129,7 +129,7 @@ impl Route {
         end - way - 1
     }
 
-    /// Whether a pawn on this track square can move this many squares backward, at most 16.
+    /// Returns whether a pawn on this track square can move this many squares backward, at most 16.
     pub(super) const fn is_open_behind(self, way: u8, steps: u8) -> bool {
         let behind = if way == 0 { self.track - 1 } else { way - 1 };
         // The last stop is among the squares if it is near enough.
@@ -148,7 +148,6 @@ impl Route {
     }
 }
 
-/// The pawns of all seats.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Board {
     seats: u8,
@@ -162,7 +161,6 @@ impl Board {
         Board { seats, pawns: [[Place::BASE; PAWNS]; MAX_SEATS] }
     }
 
-    /// The number of seats.
     pub const fn seats(&self) -> u8 {
         self.seats
     }
@@ -172,7 +170,6 @@ impl Board {
         if self.seats == 2 { 2 } else { self.seats / 2 }
     }
 
-    /// All seats in order.
     pub(super) fn all(&self) -> impl Iterator<Item = Seat> + Clone + use<> {
         (0..self.seats).map(Seat)
     }
@@ -247,12 +244,13 @@ impl Board {
         self.places(seat)[0].way().is_none()
     }
 
-    /// Whether a pawn of the seat is at this place. Compares all four, which is faster than to stop at the first.
+    /// Returns whether a pawn of the seat is at this place. Compares all four, which is faster than to stop
+    /// at the first.
     fn has_on(&self, seat: Seat, place: Place) -> bool {
         self.places(seat).iter().fold(false, |found, &pawn| found | (pawn == place))
     }
 
-    /// Whether a pawn of the seat stands on its own start.
+    /// Returns whether a pawn of the seat stands on its own start.
     pub(super) fn holds_start(&self, seat: Seat) -> bool {
         self.has_on(seat, Place::START)
     }
@@ -262,7 +260,7 @@ impl Board {
         self.ways(seat).filter(|&way| way >= self.track()).count()
     }
 
-    /// Whether all pawns of the seat are in its home.
+    /// Returns whether all pawns of the seat are in its home.
     pub fn is_home(&self, seat: Seat) -> bool {
         self.places(seat)[0] > Place::on_way(self.track() - 1)
     }

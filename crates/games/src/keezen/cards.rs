@@ -98,7 +98,6 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// The empty hand.
     pub const NONE: Hand = Hand { cards: [Rank::Two; HAND], len: 0 };
 
     /// The cards, sorted.
@@ -110,7 +109,7 @@ impl Hand {
         self.len
     }
 
-    /// Whether the hand is empty.
+    /// Returns whether the hand is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -13,7 +13,6 @@ pub struct Hands {
 }
 
 impl Hands {
-    /// Empty hands.
     pub(super) const fn none(seats: u8) -> Hands {
         Hands { hands: [const { Hand::NONE }; MAX_SEATS], seats }
     }

@@ -30,7 +30,7 @@ pub enum Move {
     Split {
         /// The pawn that moves first.
         first: Square,
-        /// Its steps, 1 to 6.
+        /// The steps, 1 to 6.
         steps: u8,
         /// The pawn that moves the remaining steps.
         second: Square,
@@ -45,7 +45,6 @@ pub enum Move {
 }
 
 impl Move {
-    /// The card that is played.
     pub const fn card(self) -> Rank {
         match self {
             Move::Enter { card, .. } | Move::Go { card, .. } => card,

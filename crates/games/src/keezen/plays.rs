@@ -21,7 +21,6 @@ pub(super) struct Plays<'a> {
     seat: Seat,
     /// The seat whose pawns it plays.
     own: Seat,
-    /// The way of these pawns.
     route: Route,
 }
 
@@ -31,7 +30,7 @@ impl Plays<'_> {
         Plays { board, seat, own, route: board.route(own) }
     }
 
-    /// Whether the seat could play a card of this rank.
+    /// Returns whether the seat could play a card of this rank.
     pub(super) fn include(&self, card: Rank) -> bool {
         self.each(card, &mut |_| ControlFlow::Break(())).is_break()
     }
@@ -133,7 +132,6 @@ impl Plays<'_> {
 }
 
 impl Board {
-    /// Makes a legal play.
     pub(super) fn play(&mut self, seat: Seat, mv: Move) {
         match mv {
             Move::Enter { partner, .. } => {

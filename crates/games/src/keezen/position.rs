@@ -66,8 +66,8 @@ impl Position {
         self.stock.rest()
     }
 
-    /// Whether the viewer may see the hand of a seat. Partners see each other's from the moment that one of them has all
-    /// pawns home (K8).
+    /// Returns whether the viewer may see the hand of a seat. Partners see each other's from the moment that
+    /// one of them has all pawns home (K8).
     pub fn shows(&self, seat: Seat, viewer: Viewer) -> bool {
         let board = &self.board;
         let is_partner = |partner| viewer == Viewer::Seat(partner);

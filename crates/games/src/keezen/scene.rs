@@ -11,7 +11,6 @@ use super::position::Position;
 use referee_game::scene::{Depth, Part, Shape, Tone};
 use referee_game::{Game, MAX_SEATS, Scene, Seat, Turn, Viewer};
 
-/// The width of the board.
 const WIDTH: i16 = 1000;
 const TONES: [Tone; 6] = [Tone::Red, Tone::Blue, Tone::Yellow, Tone::Green, Tone::Purple, Tone::Orange];
 /// The last cards of the pile that are drawn.
@@ -23,7 +22,6 @@ struct Plan {
     gap: i16,
     columns: i16,
     rows: i16,
-    /// The width of a card.
     card: i16,
 }
 

@@ -15,7 +15,6 @@ use referee_game::Seat;
 pub struct Seen {
     /// The seat to move; `None` when the game is over.
     pub to_move: Option<Seat>,
-    /// The pawns of all seats.
     pub board: Board,
     /// The viewer's own cards; `None` for a spectator.
     pub hand: Option<Hand>,

@@ -27,7 +27,6 @@ const fn beside(set: u32) -> u32 {
     set >> SIDE | set << SIDE | (set & !FIRST_COLUMN) >> 1 | (set & !LAST_COLUMN) << 1
 }
 
-/// The opponent of a seat.
 pub(super) const fn other(seat: Seat) -> Seat {
     Seat(1 - seat.0)
 }
@@ -45,12 +44,12 @@ impl Field {
         }
     }
 
-    /// Its row, 1 to 5.
+    /// The row, 1 to 5.
     pub const fn row(self) -> u8 {
         self.0 / SIDE + 1
     }
 
-    /// Its column, 1 to 5.
+    /// The column, 1 to 5.
     pub const fn column(self) -> u8 {
         self.0 % SIDE + 1
     }

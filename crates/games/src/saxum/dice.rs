@@ -48,7 +48,7 @@ impl Dice {
         Die::BOTH.into_iter().filter(move |&die| self.0[die as usize] == SIX)
     }
 
-    /// Whether both dice have been rolled and none shows a six.
+    /// Returns whether both dice have been rolled and none shows a six.
     pub fn are_resolved(self) -> bool {
         self.0.iter().all(|&face| 0 < face && face < SIX)
     }

@@ -16,13 +16,11 @@ const ROWS: [u32; 3] = [0, 1, 3];
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     pub board: Board,
-    /// The dice of this turn.
     pub dice: Dice,
     /// The seat whose turn it is.
     pub to_move: Seat,
     /// Points, never negative (S5).
     pub points: [u32; 2],
-    /// Rows scored.
     pub rows: [u32; 2],
     /// Insurance stones left, 0 to 7.
     pub insurance: [u8; 2],
@@ -51,8 +49,8 @@ impl Position {
         self.board.supply(self.to_move) > 0
     }
 
-    /// Whether resolved dice leave the player without a possible action (S6). A player with a stone in supply and an
-    /// insurance stone can use any field.
+    /// Returns whether resolved dice leave the player without a possible action (S6). A player with a stone
+    /// in supply and an insurance stone can use any field.
     pub(super) fn is_stuck(&self) -> bool {
         let own = self.board.stones(self.to_move);
         self.dice.are_resolved() && !self.can_put() && self.dice.fields() & own == 0

@@ -7,13 +7,11 @@ use super::position::{INSURANCE, Position};
 use referee_game::scene::{Depth, Part, Shape, Tone};
 use referee_game::{Game, Scene, Seat, Turn};
 
-/// The width of a field.
 const CELL: i16 = 110;
 /// The height of the state of a player.
 const PANEL: i16 = 150;
 /// The space for the numbers of rows and columns.
 const EDGE: i16 = 50;
-/// The space for the dice.
 const DICE: i16 = 190;
 const WIDTH: i16 = SIDE as i16 * CELL + EDGE + DICE;
 const HEIGHT: i16 = SIDE as i16 * CELL + 2 * PANEL + EDGE;

@@ -26,7 +26,7 @@ impl Pawn {
     pub const ALL: [Pawn; PAWNS] =
         [Pawn::Red, Pawn::Orange, Pawn::Yellow, Pawn::Green, Pawn::Blue, Pawn::Purple, Pawn::Black];
 
-    /// Its colour in lower case.
+    /// The colour in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Pawn::Red => "red",
@@ -44,7 +44,7 @@ impl Pawn {
         Pawn::ALL.into_iter().find(|pawn| pawn.name() == name)
     }
 
-    /// Its letter on the text board: the first of its colour, K for black.
+    /// The letter on the text board: the first of its colour, K for black.
     pub(super) const fn letter(self) -> char {
         ['R', 'O', 'Y', 'G', 'B', 'P', 'K'][self as usize]
     }
@@ -89,7 +89,7 @@ impl Pawns {
         self.0[pawn as usize] = to;
     }
 
-    /// Whether all squares differ.
+    /// Returns whether all squares differ.
     pub(super) fn are_apart(&self) -> bool {
         self.occupied().count_ones() as usize == PAWNS
     }

@@ -8,7 +8,6 @@ use super::square::{SIDE, Square};
 use referee_game::scene::{Depth, Part, Shape, Tone};
 use referee_game::{Scene, Seat, Viewer};
 
-/// The width of a square.
 const CELL: i16 = 110;
 /// The space for the coordinates.
 const EDGE: i16 = 50;
@@ -46,7 +45,7 @@ fn body(pawn: Pawn, radius: i16) -> [Part; 2] {
     ]
 }
 
-/// How the previous round ended, in words.
+/// The end of the previous round in words.
 fn end_of_round(round: &Round) -> String {
     let (winner, loser) = (round.winner, 1 - round.winner.0);
     let [zero, one] = round.choices;

@@ -85,12 +85,12 @@ impl Square {
         }
     }
 
-    /// Its file, 0 to 6 for a to g.
+    /// The file, 0 to 6 for a to g.
     pub const fn file(self) -> u8 {
         self.0 % RANK
     }
 
-    /// Its rank, 0 to 6 for 1 to 7.
+    /// The rank, 0 to 6 for 1 to 7.
     pub const fn rank(self) -> u8 {
         self.0 / RANK
     }

@@ -1,4 +1,4 @@
-//! Why acts are refused.
+//! Reasons why acts are refused.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use referee_store::StoreError;
 
 use crate::failed;
 
-/// Why the league does not do something.
+/// Reasons why the league does not do something.
 #[derive(Debug, thiserror::Error)]
 pub enum ActError {
     #[error("{why}")]

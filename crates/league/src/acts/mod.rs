@@ -30,7 +30,7 @@ use super::{League, PAUSED, paused_ladder, utc};
 use referee_game::json;
 use referee_stats::ladder::Name;
 
-/// How an owner proves who it is.
+/// The credential of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnerCredential {
     /// SHA-256 of its token. The token before it admits bots, and nothing else.
@@ -59,7 +59,6 @@ pub enum OwnerAct<'a> {
     Leave,
     /// Adds a bot, which connects with the token of the owner.
     AddBot {
-        /// A valid name.
         name: &'a str,
         /// The maximum number of bots of the owner that take part.
         limit: u32,
@@ -91,15 +90,19 @@ pub enum OrganiserAct<'a> {
     /// Adds a bot or a program that does not take part.
     AddBot(&'a NewBot<'a>),
     /// Ends the participation of a bot.
-    Revoke { bot: &'a str },
+    Revoke {
+        bot: &'a str,
+    },
     /// Begins no match of a part of the league, or begins matches again.
     Pause {
         part: LeaguePart<'a>,
-        /// Whether it is paused from now on.
         is_paused: bool,
     },
     /// Lets the pages of a ladder lead to its finals, or no longer.
-    LinkFinals { ladder: &'a str, finals: Option<&'a FinalsLink> },
+    LinkFinals {
+        ladder: &'a str,
+        finals: Option<&'a FinalsLink>,
+    },
     /// Adds an organiser, who signs in on the page `/organiser`, or replaces the token of one.
     AddOrganiser {
         name: &'a str,
@@ -107,15 +110,18 @@ pub enum OrganiserAct<'a> {
         hash: [u8; 32],
     },
     /// Lets an organiser sign in no longer.
-    RemoveOrganiser { name: &'a str },
+    RemoveOrganiser {
+        name: &'a str,
+    },
     /// Adds an owner with a new id, or one who has left.
     AddOwner(&'a LeagueOwner),
     /// Lets an owner take part.
-    ApproveOwner { owner: &'a str },
+    ApproveOwner {
+        owner: &'a str,
+    },
     /// Keeps an owner and its bots away, or admits them again.
     BanOwner {
         owner: &'a str,
-        /// Whether it is banned from now on.
         is_banned: bool,
     },
     /// Adds a further token of an owner, or replaces the one of this name.
@@ -126,9 +132,14 @@ pub enum OrganiserAct<'a> {
         hash: [u8; 32],
     },
     /// Takes back a further token.
-    RevokeToken { owner: &'a str, name: &'a str },
+    RevokeToken {
+        owner: &'a str,
+        name: &'a str,
+    },
     /// Removes an owner, as if it left.
-    RemoveOwner { owner: &'a str },
+    RemoveOwner {
+        owner: &'a str,
+    },
     /// Replaces the token of an owner.
     ReplaceToken {
         owner: &'a str,
@@ -138,14 +149,16 @@ pub enum OrganiserAct<'a> {
         is_at_once: bool,
     },
     /// Replaces the tokens of owners and of bots that have tokens of their own, by name, at once.
-    ReplaceTokens { owners: &'a [(String, [u8; 32])], bots: &'a [(String, [u8; 32])] },
+    ReplaceTokens {
+        owners: &'a [(String, [u8; 32])],
+        bots: &'a [(String, [u8; 32])],
+    },
     /// Asks for a match.
     Challenge {
         ladder: &'a str,
         /// The players, one for each seat.
         players: &'a [String],
     },
-    /// Adds invitations.
     Invite(&'a [Invitation]),
     /// Takes back the invitation with this number.
     RevokeInvitation(u32),
@@ -153,7 +166,6 @@ pub enum OrganiserAct<'a> {
     ApproveSubmission(u32),
     /// Refuses a submission that waits for approval.
     RejectSubmission {
-        /// Its number.
         id: u32,
         /// Why; it is added to the log of the submission.
         reason: &'a str,
@@ -179,7 +191,7 @@ pub enum OrganiserAct<'a> {
     },
 }
 
-/// What the organiser pauses.
+/// Parts of a league that the organiser pauses.
 #[derive(Clone, Copy, Debug)]
 pub enum LeaguePart<'a> {
     League,
@@ -187,7 +199,6 @@ pub enum LeaguePart<'a> {
     Bot(&'a str),
 }
 
-/// An owner in the log.
 pub(super) fn user_of(owner: &str) -> String {
     format!("owner {owner}")
 }
@@ -228,7 +239,7 @@ impl League {
 }
 
 impl OwnerAct<'_> {
-    /// Whether it changes nothing but the owner, so that an owner who waits for approval may do it.
+    /// Returns whether it changes nothing but the owner, so that an owner who waits for approval may do it.
     fn is_on_oneself(self) -> bool {
         matches!(self, OwnerAct::ChangeProfile { .. } | OwnerAct::ReplaceToken { .. } | OwnerAct::Leave)
     }

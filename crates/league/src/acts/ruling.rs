@@ -76,7 +76,7 @@ fn rule(
         }
         RequestedDecision::Disqualify { name, from } => {
             let bot = Name::parse(name).bot;
-            // What undoes the ruling finds by its time what it has done.
+            // Undoing the ruling finds its effects by its time.
             end_participation(db, &bot, at)?;
             let is_from_start = matches!(from, DisqualifiedFrom::Start);
             RulingRow { name: Some(bot), is_from_start, ..made(RulingAct::Disqualify) }

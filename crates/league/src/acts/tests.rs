@@ -52,7 +52,6 @@ fn said<T, E: ToString>(result: Result<T, E>) -> Outcome {
     result.map(drop).map_err(|error| error.to_string())
 }
 
-/// An act of ada.
 fn own(league: &mut League, act: OwnerAct<'_>) -> Outcome {
     said(league.act_as_owner(&by(ADA), act, today()))
 }
@@ -470,7 +469,7 @@ impl Leagues {
         fs::write(&path, &self.begun).unwrap();
         [(); 2].map(|()| {
             let league = League::at(&path).unwrap();
-            // What has to wait for the other one waits until that one has ended.
+            // An act that has to wait for the other one waits until that one has ended.
             league.db.busy_timeout(Duration::ZERO).unwrap();
             league.db.pragma_update(None, "synchronous", "off").unwrap();
             league
@@ -481,15 +480,15 @@ impl Leagues {
         self.folder.path().join("copy")
     }
 
-    /// What becomes of the league if one act follows the other.
+    /// The final league if one act follows the other.
     fn in_order(&self, first: &Act, second: &Act) -> (Outcome, Outcome, String) {
         let [mut one, mut other] = self.open();
         let outcomes = ((first.run)(&mut one), (second.run)(&mut other));
         (outcomes.0, outcomes.1, contents(&one))
     }
 
-    /// What becomes of it if `second` begins before statement `from` of `first`, or before the next one at which it has not to
-    /// wait for `first`. Returns this statement, too; `None`: after the last one.
+    /// The final league if `second` begins before statement `from` of `first`, or before the next one at
+    /// which it need not wait for `first`. Returns this statement, too; `None`: after the last one.
     fn interleaved(
         &self,
         first: &Act,
@@ -518,7 +517,8 @@ impl Leagues {
         (place, (of_first, of_second, contents(&one)))
     }
 
-    /// What differs from both orders, whichever of two acts begins first, and wherever the other one begins.
+    /// Interleavings whose result differs from both orders, whichever of two acts begins first, and wherever
+    /// the other one begins.
     fn compare(&self, [one, other]: [&Act; 2]) -> Vec<String> {
         let in_order = self.in_order(one, other);
         let (of_other, of_one, after) = self.in_order(other, one);
@@ -544,12 +544,11 @@ impl Leagues {
     }
 }
 
-/// Whether an act has found the database locked by another one.
+/// Returns whether an act has found the database locked by another one.
 fn is_locked(outcome: &Outcome) -> bool {
     outcome.as_ref().is_err_and(|error| error.contains("locked"))
 }
 
-/// All rows of all tables.
 fn contents(league: &League) -> String {
     let tables =
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";

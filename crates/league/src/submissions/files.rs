@@ -32,13 +32,13 @@ const BOTS: &str = "bots";
 const WORK: &str = "work";
 /// The directory of what programs keep between matches.
 const KEPT_DATA: &str = "kept";
-/// What the names of their archives end with, and those of files that say why there was no newer one.
+/// The endings of archives' names, and of files that say why there was no newer one.
 const ARCHIVE: &str = ".tar";
 const REFUSED: &str = ".refused";
 
-/// For how long the files of submissions that are retired or were rejected are kept: a match may still use them.
+/// The time for which files of retired and rejected submissions are kept: a match may still use them.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
-/// For how long the logs of submissions that have failed or were replaced are kept.
+/// The time for which the logs of submissions that have failed or were replaced are kept.
 const LOGS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The limits of the programs that are taken in.
@@ -50,21 +50,19 @@ pub struct IntakeLimits {
     pub space: SubmissionSpace,
 }
 
-/// How much space the files of submissions may need, in bytes.
+/// The space that the files of submissions may need, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmissionSpace {
-    /// All of them.
     pub all: u64,
     pub owner: u64,
 }
 
-/// What a program keeps between its matches on a ladder.
+/// Data that a program keeps between its matches on a ladder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KeptOnLadder {
     pub ladder: String,
-    /// The size of its archive.
     pub bytes: u64,
-    /// Why what it left last was not kept.
+    /// The reason why what it left last was not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
@@ -230,7 +228,7 @@ impl SubmissionFiles {
         written
     }
 
-    /// What the program of a submission keeps on ladders.
+    /// The data that the program of a submission keeps on ladders.
     pub fn kept_data(&self, id: u32) -> Vec<KeptOnLadder> {
         let mut found = BTreeMap::<String, KeptOnLadder>::new();
         for entry in std::fs::read_dir(self.kept(id)).into_iter().flatten().flatten() {
@@ -379,7 +377,6 @@ fn try_to_remove(path: &Path) {
 #[derive(Debug)]
 pub struct Arriving {
     file: NamedTempFile<File>,
-    /// The directory for it.
     archives: PathBuf,
     /// The directory of bots that have passed.
     bots: PathBuf,

@@ -25,7 +25,7 @@ use super::log::note;
 use super::owners::owner_by;
 use super::{League, failed, utc};
 
-/// How far a submission has come.
+/// The progress of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubmissionState {
@@ -33,11 +33,11 @@ pub enum SubmissionState {
     Received,
     /// It is unpacked and built.
     Building,
-    /// Its bot plays test matches.
+    /// The bot plays test matches.
     Checking,
     /// It has passed, and the organiser has to approve it.
     Waiting,
-    /// Its bot takes part.
+    /// The bot takes part.
     Playing,
     /// A later version has replaced it, or the bot takes part no longer.
     Retired,
@@ -56,7 +56,6 @@ stored_words!(SubmissionState {
 });
 
 impl SubmissionState {
-    /// For people.
     pub const fn words(self) -> &'static str {
         match self {
             SubmissionState::Waiting => "waiting for approval",
@@ -64,7 +63,7 @@ impl SubmissionState {
         }
     }
 
-    /// Whether it has not been decided yet.
+    /// Returns whether it has not been decided yet.
     pub const fn is_pending(self) -> bool {
         matches!(
             self,
@@ -86,7 +85,7 @@ pub struct Submission {
     pub owner: String,
     /// The name of its bot, once its `bot.toml` has been read.
     pub bot: Option<String>,
-    /// Which submission of this bot it is, from 1; the player is `NAME@VERSION`.
+    /// The number of this submission of the bot, from 1; the player is `NAME@VERSION`.
     pub version: Option<u32>,
     /// For display.
     pub language: Option<String>,
@@ -105,7 +104,6 @@ pub struct Submission {
     /// Whether the organiser has approved it.
     #[serde(rename = "approved")]
     pub is_approved: bool,
-    /// How often it was begun.
     #[serde(skip)]
     pub attempts: u32,
     /// The report of the build and the check.
@@ -117,7 +115,7 @@ pub struct Submission {
     pub changed_at: String,
 }
 
-/// What `bot.toml` says of a bot.
+/// The bot's description in `bot.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmittedBot<'a> {
     pub name: &'a str,
@@ -130,9 +128,9 @@ pub struct SubmittedBot<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmissionQuota {
     pub waiting: u32,
-    /// How many may come on one day (UTC).
+    /// The number allowed on one day (UTC).
     pub per_day: u32,
-    /// How many bots it may have.
+    /// The number of bots that it may have.
     pub bots: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What `verify` finds.
+//! Findings of `verify`.
 
 use std::error::Error;
 use std::fmt;
@@ -22,7 +22,6 @@ pub struct Difference {
     pub turn: Option<u32>,
     /// The line, counted from 1.
     pub line: usize,
-    /// What differs.
     #[serde(serialize_with = "as_text")]
     pub what: Box<RecordDefect>,
     /// Whether the rules failed during the replay, so that nothing is known about the record from this line on.
@@ -30,7 +29,7 @@ pub struct Difference {
     pub rules_failed: bool,
 }
 
-/// What is wrong with a record, or differs between it and its replay. Lines are shortened.
+/// A defect of a record, or a difference between it and its replay. Lines are shortened.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordDefect {
     #[error("not a JSON object")]

@@ -38,7 +38,6 @@ pub enum RecordEntry<'a> {
         /// The timeout until `ready`, in milliseconds.
         ready_ms: u64,
     },
-    /// The seat is ready.
     Ready {
         seat: Seat,
         nonce: Text<'a>,
@@ -51,35 +50,30 @@ pub enum RecordEntry<'a> {
     /// A request was offered to the kernel.
     Request {
         seat: Seat,
-        /// The request.
         turn: u32,
     },
     /// An answer to a request.
     Answer(RecordedAnswer<'a>),
     /// An answer that accepts a draw.
     AcceptDraw(Accepted),
-    /// The side resigned.
     Resign {
         seat: Seat,
     },
     /// An out-of-state message.
     Stray {
         seat: Seat,
-        /// The error that it got.
         code: ErrorCode,
     },
     Fault(RecordedFault),
     /// The referee decided for a seat.
     Fallback {
         seat: Seat,
-        /// The move.
         text: Text<'a>,
     },
     /// An event, with all hidden information.
     Event {
-        /// What the replay of a match needs of it.
+        /// The part of a line that replaying the match needs.
         event: RecordedEvent<'a>,
-        /// The event.
         json: &'a RawValue,
     },
     /// The referee was suspended.
@@ -87,7 +81,6 @@ pub enum RecordEntry<'a> {
         /// The duration, in microseconds.
         paused_us: u64,
     },
-    /// The match was aborted.
     Abort {
         reason: AbortReason,
     },
@@ -95,15 +88,12 @@ pub enum RecordEntry<'a> {
     Result,
     /// Information from the shell.
     Bots(BotsLine),
-    /// The last line.
     Seal(Seal),
 }
 
-/// An answer to a request.
 #[derive(Debug)]
 pub struct RecordedAnswer<'a> {
     pub seat: Seat,
-    /// The request.
     pub turn: u32,
     /// The move as the bot wrote it, legal or not.
     pub text: Text<'a>,
@@ -111,9 +101,7 @@ pub struct RecordedAnswer<'a> {
     pub took_us: u64,
     /// The referee's lag during that time, in microseconds.
     pub lag_us: u64,
-    /// Whether it offers a draw.
     pub offer_draw: bool,
-    /// Why it has no move.
     pub unable: Option<Inability>,
     /// The bot's information about its search.
     pub info: Option<&'a RawValue>,
@@ -123,7 +111,6 @@ pub struct RecordedAnswer<'a> {
 #[derive(Debug)]
 pub struct Accepted {
     pub seat: Seat,
-    /// The request.
     pub turn: u32,
     /// From the request to the answer, in microseconds.
     pub took_us: u64,
@@ -136,9 +123,8 @@ pub struct RecordedFault {
     pub seat: Seat,
     /// The request; `None` if it is not the fault of a request.
     pub turn: Option<u32>,
-    /// The kind of fault.
     pub code: FaultCode,
-    /// Its parameters, if it has any.
+    /// The parameters, if it has any.
     pub detail: Option<Detail>,
     /// From the request to the fault, in microseconds; `None` if it is not the fault of a request.
     pub took_us: Option<u64>,
@@ -152,15 +138,12 @@ pub enum RecordedEvent<'a> {
     Move(Moved<'a>),
     /// Another event of the referee: a draw was offered, or a seat is out.
     OfReferee,
-    /// An event of the game.
     OfGame,
 }
 
-/// A move as an event.
 #[derive(Debug, Deserialize)]
 pub struct Moved<'a> {
     pub seat: Seat,
-    /// The move.
     #[serde(rename = "move", borrow)]
     pub text: Text<'a>,
     /// Whether it belongs to the opening.
@@ -184,7 +167,7 @@ pub struct BotLine {
     /// The times without a connection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
-    /// What it had kept from earlier matches when its process started, if it may keep anything.
+    /// The data kept from earlier matches when its process started, if it may keep any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptData>,
     /// In a public record: the SHA-256 of the private lines of the seat.
@@ -192,7 +175,7 @@ pub struct BotLine {
     pub private: Option<String>,
 }
 
-/// What a program had kept from earlier matches.
+/// Data that a program kept from earlier matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptData {
@@ -211,7 +194,7 @@ pub struct BotsLine {
     _kind: IgnoredAny,
     /// The bots, by seat.
     pub bots: Vec<BotLine>,
-    /// How often the rules had to be asked again.
+    /// The number of times that the rules had to be asked again.
     #[serde(default)]
     pub rules_restarts: u32,
 }
@@ -254,7 +237,6 @@ fn tag<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
     std::str::from_utf8(&rest[..end]).ok()
 }
 
-/// The `type` of a line.
 fn kind(text: &[u8]) -> Result<Text<'_>, RecordDefect> {
     match tag(text, "type") {
         Some(kind) => Ok(kind.into()),

@@ -31,7 +31,6 @@ use crate::record::{Difference, Playback};
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchLuck {
     pub match_id: String,
-    /// The id of the game.
     pub game: String,
     pub seating: Seating,
     /// The names of the bots by seat.
@@ -46,11 +45,10 @@ pub struct MatchLuck {
 /// The luck of a side against another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairLuck {
-    /// The two sides.
     pub sides: [usize; 2],
     /// The score of the first: 1 if it is ahead of the second, 1/2 if they are equal.
     pub score: f64,
-    /// Its luck, in the same unit.
+    /// The luck, in the same unit.
     pub luck: f64,
 }
 
@@ -68,7 +66,7 @@ impl MatchLuck {
     }
 }
 
-/// Why the luck of a match is unknown.
+/// Reasons why the luck of a match is unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum NoLuck {
     #[error(transparent)]
@@ -83,7 +81,6 @@ pub enum NoLuck {
 
 /// Says what positions are worth.
 pub trait PositionValues: Debug {
-    /// A match begins.
     fn begin(&mut self, header: &Header, seating: Seating) -> Result<(), NoLuck>;
 
     /// The expected score of the first of two sides, from 0 to 1, in a position in which seats decide.
@@ -93,7 +90,7 @@ pub trait PositionValues: Debug {
     fn value(&mut self, position: &mut dyn Table) -> Result<f64, NoLuck>;
 }
 
-/// Where the values of positions come from.
+/// The source of positions' values.
 #[derive(Debug)]
 pub enum Valuation<'a> {
     /// The mean score of this number of random playouts, at least 1.
@@ -179,7 +176,7 @@ fn compared(own: u8, other: u8) -> f64 {
     }
 }
 
-/// Why the luck of a draw is unknown.
+/// Reasons why the luck of a draw is unknown.
 enum Failed {
     Rules(RulesFailed),
     Values(NoLuck),
@@ -307,7 +304,7 @@ fn results(draw: Draw, most: u64, stream: &mut dyn Uniform) -> (Vec<Vec<u32>>, b
     ((0..possible.unwrap_or(most.max(1))).map(result).collect(), possible.is_some())
 }
 
-/// How many results a draw can have, all with the same probability; `None` if they are not counted.
+/// The number of results that a draw can have, all with the same probability; `None` if they are not counted.
 fn possible(draw: Draw) -> Option<u64> {
     match draw {
         Draw::Dice { count, sides } => u64::from(sides).checked_pow(count.into()),

@@ -9,10 +9,9 @@ use crate::record::{
 };
 use crate::{Ending, Setup};
 
-/// What is called for each draw, with the position before it and the numbers.
+/// Called for each draw, with the position before it and the numbers.
 pub(super) type OnDraw<'a> = &'a mut dyn FnMut(&dyn Table, &[u32]) -> Result<(), RulesFailed>;
 
-/// What happened in a step.
 #[derive(Debug)]
 pub enum Note<'a> {
     /// A line of the record: `answer`, `fault`, `fallback`, `resign`, `accept_draw`, `pause`, `abort`, or an `event`
@@ -47,9 +46,9 @@ pub struct Playback<'a> {
     moves: u32,
     at_us: u64,
     banks_ms: Vec<Option<u64>>,
-    /// What happened in the current step.
+    /// Events of the current step.
     notes: Vec<Note<'a>>,
-    /// What belongs to the next step.
+    /// Events of the next step.
     ahead: Vec<Note<'a>>,
     /// The moves with which the next step begins.
     ply: Vec<Moved<'a>>,
@@ -106,12 +105,11 @@ impl<'a> Playback<'a> {
         playback.replay.check_seal().into_iter().next().map_or(Ok(playback), Err)
     }
 
-    /// The setup of the match.
     pub fn setup(&mut self) -> &Setup {
         self.replay.match_().setup()
     }
 
-    /// How the match ended; `None` before the last step.
+    /// `None` before the last step.
     pub fn ending(&mut self) -> Option<&Ending> {
         self.replay.match_().ending().filter(|_| self.is_over)
     }

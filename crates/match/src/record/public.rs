@@ -1,4 +1,4 @@
-//! What the world may see of a match, and what only the owner of each seat may see.
+//! The public part of a record, and the private part of each seat's owner.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,18 +13,17 @@ use serde_json::value::RawValue;
 use crate::record::line::{BotLine, read_header, read_seal};
 use crate::record::{Difference, RecordDefect, RecordEntry, RecordLine, Seal, add_bots, digest};
 
-/// What of a bot its seat in the first line shows to the world.
+/// The public fields of a bot's seat in the first line.
 const OPEN: [&str; 3] = ["name", "version", "details"];
 /// Parameters of details that are free text: they may quote what a bot wrote, and name files of the machine.
 const FREE_TEXTS: [&str; 3] = ["error", "text", "why"];
 
-/// What of an `info` adjudication reads.
+/// The fields of `info` that adjudication reads.
 const SCORES: [&str; 3] = ["score", "score_scale", "score_side"];
 
-/// Whether what bots say of their search (`info`) is public.
+/// The publication of `info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PublishedInfo {
-    /// It is not.
     Never,
     /// Once the match has ended.
     #[default]
@@ -32,7 +31,6 @@ pub enum PublishedInfo {
     /// Also while the match is in progress, so many moves after the move that it belongs to. In games with hidden information
     /// it may tell secrets: once the match has ended.
     Delayed {
-        /// How many.
         moves: u32,
     },
 }
@@ -121,7 +119,7 @@ struct PrivateHead {
     seat: Seat,
 }
 
-/// How private lines begin.
+/// The prefix of private lines.
 const PRIVATE: &str = r#"{"type":"private","#;
 
 const NOT_PRIVATE: Wrong =
@@ -241,7 +239,6 @@ fn without_texts(object: &[u8]) -> Result<String, serde_json::Error> {
     })
 }
 
-/// What becomes of a field.
 enum Edit {
     Keep,
     Drop,

@@ -175,8 +175,8 @@ impl<'a> Replay<'a> {
         self.line += 1;
     }
 
-    /// Whether this line equals what the match wrote; `None` if it wrote nothing. A program may write the keys of its events in another
-    /// order each time.
+    /// Returns whether this line equals what the match wrote; `None` if it wrote nothing. A program may write
+    /// the keys of its events in another order each time.
     fn is_written(&self, text: &[u8], line: &RecordLine<'_>) -> Option<bool> {
         if self.written.is_empty() {
             return None;
@@ -246,7 +246,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Why a match was aborted, by the lines of its record.
+/// The reason why a match was aborted, by the lines of its record.
 fn abort_reason(happened: &[u8]) -> Option<AbortReason> {
     // `result` and `bots` follow it.
     let last = happened.trim_ascii_end().rsplit(|&byte| byte == b'\n').take(3);
@@ -309,7 +309,7 @@ pub(super) fn open_match(
     Ok(Match::open(setup, table))
 }
 
-/// Why a catalog does not have the rules of a record.
+/// Reasons why a catalog does not have the rules of a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OtherRules {
     #[error(transparent)]

@@ -17,7 +17,7 @@ pub struct Seal {
 }
 
 impl Seal {
-    /// Whether it reveals that this match on this deal was played with the seed of this run.
+    /// Returns whether it reveals that this match on this deal was played with the seed of this run.
     pub fn is_of(&self, run: &Seed, deal: &str, match_id: &str) -> bool {
         self.reveal.as_ref().is_some_and(|reveal| {
             reveal.seed == run.of_deal(deal).to_hex() && reveal.salt == hex::encode(&run.salt(match_id))
@@ -49,7 +49,6 @@ pub fn seal(record: &mut Vec<u8>, reveal: Reveal) -> String {
 }
 
 impl Seal {
-    /// Appends its line.
     pub(super) fn write(&self, record: &mut Vec<u8>) {
         Object::open(record, opening!("seal")).fields(self).end_line();
     }

@@ -12,7 +12,6 @@ use crate::{Ending, Match};
 pub struct RecordSummary {
     /// The match, replayed to its end.
     pub play: Match,
-    /// The result.
     pub ending: Ending,
     /// From opening to end, in microseconds.
     pub duration_us: u64,
@@ -20,13 +19,12 @@ pub struct RecordSummary {
     pub cpu_ms: Vec<Option<u64>>,
     /// By seat: the end of what its bot wrote to standard error.
     pub stderr: Vec<String>,
-    /// How often the rules had to be asked again.
+    /// The number of times that the rules had to be asked again.
     pub rules_restarts: u32,
-    /// The last line.
     pub seal: Seal,
 }
 
-/// Whether a record ends with a seal: without one it is incomplete.
+/// Returns whether a record ends with a seal: without one it is incomplete.
 pub fn is_sealed(record: &[u8]) -> bool {
     last_line(record).is_some_and(|line| read_seal(line).is_ok())
 }

@@ -22,9 +22,9 @@ pub struct AnswerTime {
 pub struct Times {
     /// One for each answer and each request without an answer in time.
     pub answers: Vec<AnswerTime>,
-    /// How long the referee was suspended, in microseconds.
+    /// The time for which the referee was suspended, in microseconds.
     pub paused_us: u64,
-    /// How often the rules had to be asked again.
+    /// The number of times that the rules had to be asked again.
     pub rules_restarts: u32,
     /// Whether the record ends with a seal.
     pub is_sealed: bool,

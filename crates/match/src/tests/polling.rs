@@ -1,4 +1,4 @@
-//! What the shell polls after each event.
+//! The shell's polls after each event.
 
 use referee_game::{Seat, Viewer};
 use referee_protocol::words::FaultCode;

@@ -100,7 +100,7 @@ impl RigSetup {
         self
     }
 
-    /// These moves first.
+    /// Plays these moves first.
     pub(super) fn given(mut self, moves: &[&str]) -> RigSetup {
         self.opening = Opening::Given(moves.iter().map(ToString::to_string).collect());
         self
@@ -194,7 +194,6 @@ impl RigSetup {
     }
 }
 
-/// A match in progress.
 pub(super) struct Rig {
     pub(super) play: Match,
     /// Microseconds since it was opened.
@@ -204,7 +203,7 @@ pub(super) struct Rig {
     pub(super) holds: bool,
     /// All bytes sent to each seat.
     sent: Vec<Vec<u8>>,
-    /// How many of them it has read.
+    /// The number of them that it has read.
     read: Vec<usize>,
 }
 
@@ -257,7 +256,7 @@ impl Rig {
         self.play.open_request(Seat(seat)).unwrap_or_else(|| panic!("seat {seat} is not asked"))
     }
 
-    /// Whether a seat has an open request.
+    /// Returns whether a seat has an open request.
     pub(super) fn is_asked(&self, seat: u8) -> bool {
         self.play.open_request(Seat(seat)).is_some()
     }
@@ -378,7 +377,7 @@ impl Rig {
         self.ending().ranks.as_deref().unwrap()
     }
 
-    /// What ended it and why: two words of the protocol.
+    /// How and why it ended: two words of the protocol.
     pub(super) fn why(&self) -> (&str, &str) {
         (self.ending().ended_by.as_str(), &self.ending().reason)
     }

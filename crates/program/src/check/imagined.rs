@@ -1,4 +1,4 @@
-//! Whether imagined positions agree with the view that they are imagined from.
+//! Checks that imagined positions agree with the view that they are imagined from.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -57,7 +57,7 @@ fn sight(table: &dyn Table, decision: &OpenDecision, seat: Seat) -> [Vec<u8>; 2]
     [view, legal]
 }
 
-/// Whether they are the same values; objects may have another order.
+/// Returns whether they are the same values; objects may have another order.
 fn are_same(one: &[Vec<u8>; 2], other: &[Vec<u8>; 2]) -> bool {
     let value = |json: &Vec<u8>| serde_json::from_slice::<Value>(json).ok();
     one.each_ref().map(value) == other.each_ref().map(value)

@@ -38,7 +38,7 @@ const MOST_SHOWN: usize = 100;
 const MOST_EXPORTED: usize = 20;
 /// The names of the seats in them, with what notations escape.
 const NAMES: [&str; MAX_SEATS] = ["a \"b\"", "c]d\\", "{e}; f", "gr\u{fc}n", "", "f"];
-/// How many characters of a request or an answer a failure quotes.
+/// The characters of a request or an answer that a failure quotes.
 const QUOTED: usize = 1000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,7 +47,7 @@ pub struct GameStep {
     /// `manifest`, `start`, `matches`, `schema`, `moves`, `check`, `show`, `export`, `secrets`, `imagine` or `purity`.
     pub name: &'static str,
     pub ok: bool,
-    /// What was checked, or what is wrong.
+    /// The subject of the check, or the defect.
     pub what: String,
     /// The section of the page `games` of the specification that it checks.
     pub section: &'static str,
@@ -90,7 +90,6 @@ struct Witnessed {
 struct KeptAnswers {
     /// Requests and their answers.
     answered: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The latest request.
     latest: Vec<u8>,
     /// The number of answers, and their sums.
     count: u32,
@@ -166,9 +165,7 @@ struct RandomMatches<'a> {
     moves: usize,
     /// The sums of the scores of the default seating.
     scores: [f64; MAX_SEATS],
-    /// Some of the positions.
     positions: Vec<(Box<dyn Table>, Seating)>,
-    /// Some of the matches.
     sheets: Vec<Sheet>,
 }
 
@@ -271,7 +268,7 @@ impl RandomMatches<'_> {
         Ok(format!("{} as {}", counted(self.sheets.len(), "match", "matches"), names.join(" and as ")))
     }
 
-    /// How the matches have ended.
+    /// The ends of the matches.
     fn ends(&self) -> String {
         let to_the_end = format!("{} to the end", counted(self.matches, "random match", "random matches"));
         match self.unlisted {

@@ -1,4 +1,4 @@
-//! Whether views, moves and events are as the schemas of the game say.
+//! Checks views, moves and events against the schemas of the game.
 
 use jsonschema::Validator;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Whether views, legal moves and events keep secrets.
+//! Checks that views, legal moves and events keep secrets.
 //!
 //! Two positions that follow from the same one by draws or secret moves which a seat cannot tell apart, by its events, must
 //! look the same to it (noninterference): by all that the program shows and that the seat has to decide, then and after the
@@ -11,9 +11,9 @@ use referee_game::erased::{BoardText, RulesFailed, Table};
 use referee_game::seat::{Seat, Seating, Viewer};
 use referee_game::{Turn, Wrong, counted};
 
-/// How often something else is drawn or played in one position.
+/// The number of alternative draws or moves in one position.
 const ALTERNATIVES: usize = 4;
-/// How many further steps are the same in both positions.
+/// The number of further steps that are the same in both positions.
 const FOLLOWED: usize = 3;
 
 /// A position, and what led to it from another one.
@@ -92,7 +92,8 @@ fn successors(
     Ok(found)
 }
 
-/// What tells two positions, or those after the same further steps, apart for a viewer that its events do not tell apart.
+/// The difference of two positions, or of their successors by the same steps, for a viewer whose events are
+/// the same in both.
 fn leak(
     first: &Successor,
     other: &Successor,
@@ -180,7 +181,7 @@ fn events(table: &dyn Table, viewer: Viewer) -> Vec<u8> {
     events
 }
 
-/// What a viewer sees of a position: what `show` answers, the turns left, and what the viewer has to decide.
+/// A viewer's view of a position: what `show` answers, the turns left, and what the viewer has to decide.
 fn sight(table: &dyn Table, viewer: Viewer) -> Result<Vec<(&'static str, String)>, RulesFailed> {
     let text = |json: Vec<u8>| String::from_utf8_lossy(&json).into_owned();
     let scene = table.scene(viewer);

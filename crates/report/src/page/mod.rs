@@ -34,7 +34,7 @@ pub const SIGN: &str = "<svg width=\"26\" height=\"20\" viewBox=\"0 0 26 20\" ar
 /// The mark that tells pages of this program from others.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"referee\">";
 
-/// Whether a page has been written by this program.
+/// Returns whether a page has been written by this program.
 pub fn is_own(page: &[u8]) -> bool {
     memchr::memmem::find(page, GENERATOR.as_bytes()).is_some()
 }

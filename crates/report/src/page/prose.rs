@@ -60,7 +60,6 @@ pub fn split_title(markdown: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Whether an address may be linked to.
 fn is_link(address: &str) -> bool {
     let has_scheme = ["http://", "https://", "mailto:"]
         .iter()

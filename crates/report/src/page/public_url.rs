@@ -1,4 +1,4 @@
-//! Where pages are published.
+//! The address at which pages are published.
 
 use std::fmt;
 use std::str::FromStr;

@@ -11,9 +11,9 @@ const MARK: f32 = 0.5;
 /// A point in pixels, or in units of a scene.
 type Point = (f32, f32);
 
-/// Where a shape lies on the canvas.
+/// The place of a shape on the canvas.
 struct Placed {
-    /// Its origin in pixels.
+    /// The origin in pixels.
     origin: Point,
     /// Pixels for a unit.
     scale: f32,

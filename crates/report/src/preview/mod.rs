@@ -61,7 +61,6 @@ pub struct Preview {
     pub rows: Vec<PreviewRow>,
     /// The line below: the game, and what the picture is of.
     pub under: String,
-    /// A position of the match.
     pub board: Option<Scene>,
 }
 
@@ -70,11 +69,11 @@ pub struct PreviewRow {
     /// The place; empty if it has none.
     pub place: String,
     pub name: String,
-    /// Its points or its rating.
+    /// The points or its rating.
     pub figure: String,
 }
 
-/// Whether the font has all characters of a text.
+/// Returns whether the font has all characters of a text.
 pub fn drawable(text: &str) -> bool {
     text.chars().all(|c| FONT.glyph_id(c).0 != 0)
 }
@@ -221,7 +220,6 @@ impl Canvas {
         }
     }
 
-    /// Fills a rectangle.
     fn block(&mut self, x: f32, y: f32, width: f32, height: f32, colour: Rgb) {
         for row in y as i64..(y + height) as i64 {
             for column in x as i64..(x + width) as i64 {

@@ -69,7 +69,7 @@ impl LiveReplay {
         self.moves
     }
 
-    /// Whether there is news since the last step.
+    /// Returns whether there is news since the last step.
     pub fn is_news(&self, events: &[u8], faults: &[Faults]) -> bool {
         !events.is_empty() || faults != self.faults
     }

@@ -76,14 +76,13 @@ impl ReplayHead {
 pub struct MatchReplay {
     #[serde(skip)]
     header: Arc<Header>,
-    /// The seed of the match.
     #[serde(skip)]
     seed: String,
     #[serde(flatten)]
     head: ReplayHead,
     /// The result as a sentence without its full stop.
     pub(super) heading: String,
-    /// Why it ended like this, as a sentence.
+    /// The reason why it ended like this, as a sentence.
     pub(super) why: String,
     /// By seat; `None` without a result.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -241,7 +240,7 @@ impl MatchReplay {
         &self.heading
     }
 
-    /// Why it ended like this, as a sentence.
+    /// The reason why it ended like this, as a sentence.
     pub fn why(&self) -> &str {
         &self.why
     }

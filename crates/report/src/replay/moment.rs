@@ -17,12 +17,12 @@ const APART: usize = 3;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moment {
     pub step: usize,
-    /// Why it is taken for decisive.
+    /// The reason why it is taken for decisive.
     pub kind: MomentKind,
     pub text: String,
 }
 
-/// Why a moment is taken for decisive.
+/// Reasons why a moment is taken for decisive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MomentKind {

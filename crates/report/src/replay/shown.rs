@@ -23,7 +23,6 @@ struct Thing {
 }
 
 impl Thing {
-    /// The views that show it.
     fn mask(&self) -> u32 {
         self.looks.iter().fold(0, |all, (mask, _)| all | mask)
     }
@@ -45,7 +44,6 @@ impl Thing {
         }
     }
 
-    /// How the player draws it.
     fn changes(&self) -> impl Iterator<Item = Change> {
         self.looks.iter().map(|&(mask, look)| Change {
             mask,
@@ -81,7 +79,6 @@ pub(super) struct Change {
     drawn: Option<Drawn>,
 }
 
-/// As the player reads it.
 impl Serialize for Change {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let &Change { mask, thing, drawn } = self;
@@ -143,7 +140,6 @@ pub struct ShownPlace {
     y: i16,
     #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<i16>,
-    /// As the player draws it.
     form: Value,
 }
 

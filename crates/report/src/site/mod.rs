@@ -44,7 +44,7 @@ pub type File = (String, String);
 #[derive(Debug)]
 pub struct Site<'a> {
     report: &'a TournamentReport,
-    /// Where it is published, if that is known.
+    /// The address at which it is published, if known.
     url: Option<&'a PublicUrl>,
 }
 
@@ -150,7 +150,7 @@ impl<'a> Site<'a> {
         &self.report.standings.name
     }
 
-    /// Whether the standings have several pages, which can be searched.
+    /// Returns whether the standings have several pages, which can be searched.
     fn has_search(&self) -> bool {
         self.report.details.len() > PLACES
     }
@@ -251,7 +251,7 @@ impl<'a> Site<'a> {
         page.text(self.name(), &content)
     }
 
-    /// How a visitor verifies matches.
+    /// Explains to a visitor how to verify matches.
     fn verification(&self) -> Section {
         let text = html! {
             p class="note" {

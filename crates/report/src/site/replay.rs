@@ -8,11 +8,11 @@ use crate::replay::{DATA, data};
 use crate::tournament::{EntrantStanding, clock_in_words, options_in_words, time};
 use crate::words::{ToldMatch, amount, fault_in_words};
 
-/// Why a match has no replay.
+/// Reasons why a match has no replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unshown {
     None,
-    /// Its record is published when all matches on its deal have been played.
+    /// The record is published when all matches on its deal have been played.
     Unsealed,
     Invalid,
     /// It cannot be drawn, although its record may be valid.

@@ -19,7 +19,7 @@ use crate::page::{PublicUrl, is_own};
 use crate::replay::MatchReplay;
 use crate::tournament::{ListedMatch, TournamentReport};
 
-/// Why a site cannot be written.
+/// Reasons why a site cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteError {
@@ -73,7 +73,7 @@ struct WrittenPage {
 #[derive(Debug)]
 pub struct SiteWriter {
     folders: SiteFolders,
-    /// Where it is published, if that is known.
+    /// The address at which it is published, if known.
     url: Option<PublicUrl>,
     /// Whether what bots say of their search is shown.
     info: PublishedInfo,
@@ -108,7 +108,7 @@ impl SiteWriter {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the record of a match was invalid, so that its page has no replay.
+    /// Returns whether the record of a match was invalid, so that its page has no replay.
     pub fn has_invalid_record(&self) -> bool {
         self.written().values().any(|page| page.is_invalid)
     }

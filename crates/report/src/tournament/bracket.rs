@@ -25,20 +25,20 @@ pub struct RoundReport {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairReport {
-    /// Their names; `None` if not known yet, or for the opponent of a bye.
+    /// The names; `None` if not known yet, or for the opponent of a bye.
     pub entrants: [Option<String>; 2],
     /// Whether the entrant has no opponent in this round.
     pub is_bye: bool,
     /// The points of each, also of a bye.
     pub points: [f64; 2],
-    /// Their matches with a result.
+    /// The matches with a result.
     pub matches: Vec<String>,
     /// The entrant that advances in a knockout, once known.
     pub winner: Option<String>,
 }
 
 impl PairReport {
-    /// Whether any entrant of the pair is known.
+    /// Returns whether any entrant of the pair is known.
     pub(super) fn is_known(&self) -> bool {
         self.entrants.iter().any(Option::is_some)
     }

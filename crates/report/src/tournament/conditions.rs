@@ -31,7 +31,7 @@ pub struct Settings {
     pub adjudication: String,
     /// The options of the game, with defaults filled in.
     pub options: Box<RawValue>,
-    /// How matches open, in words.
+    /// The openings of matches in words.
     pub openings: String,
     pub seed: String,
 }
@@ -56,7 +56,7 @@ pub struct Conditions {
     pub adjudication: String,
     /// The options of the game, with defaults filled in.
     pub options: Box<RawValue>,
-    /// How matches open, in words.
+    /// The openings of matches in words.
     pub openings: String,
     /// The seed of the run; `None` while matches are missing, because it determines their deals.
     pub seed: Option<String>,

@@ -1,4 +1,4 @@
-//! How often each time occurred.
+//! The number of occurrences of each time.
 
 use std::collections::BTreeMap;
 

@@ -98,7 +98,8 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Where the matches of two entrants are, given their numbers: their match, or the row on the page of the first one.
+    /// The link to the matches of two entrants, given their numbers: their match, or the row on the page of
+    /// the first one.
     pub(crate) fn encounter(&self, number: usize, other: usize, met: &HeadToHead) -> Option<String> {
         let top = self.top?;
         Some(match &met.match_ids[..] {

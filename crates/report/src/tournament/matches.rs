@@ -20,7 +20,7 @@ pub struct ListedMatch {
     /// The match id with its attempt: m17.2.
     pub id: String,
     pub set: String,
-    /// Its round; `None` in formats that are known in advance.
+    /// The round; `None` in formats that are known in advance.
     pub round: Option<u32>,
     /// When it began, in UTC: 2026-11-22T18:30:05Z; `None` if not stored.
     pub began_at: Option<String>,
@@ -62,7 +62,7 @@ pub struct ListedMatch {
     pub lag_ms: u64,
     /// By seat: processor time in milliseconds.
     pub cpu_ms: Vec<Option<u64>>,
-    /// Its file in `records`.
+    /// The file in `records`.
     pub record: Option<String>,
     /// The worker that played it; `None` if the process of the tournament did.
     pub worker: Option<String>,

@@ -82,7 +82,8 @@ pub struct TournamentReport {
     /// Details of the entrants, in the order of the standings.
     pub details: Vec<EntrantDetails>,
     pub ratings: Vec<Rater>,
-    /// What entrants lose with the names of the game; omitted unless the same tournament in disguise is named.
+    /// The points that entrants lose with the names of the game; omitted unless the same tournament in
+    /// disguise is named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recall: Option<RecallReport>,
     /// The referee's own lag; `None` if no record was read.
@@ -102,7 +103,6 @@ pub struct TournamentReport {
     pub attempts: Vec<ListedMatch>,
 }
 
-/// A rating algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rater {
     pub algorithm: &'static str,
@@ -112,10 +112,10 @@ pub struct Rater {
 
 #[derive(Debug, Serialize)]
 pub struct EntrantDetails {
-    /// Its number in the order of the tournament file, from 1.
+    /// The number in the order of the tournament file, from 1.
     pub number: usize,
     pub name: String,
-    /// Its command line, or tcp:NAME.
+    /// The command line, or tcp:NAME.
     pub source: String,
     /// The results against each entrant in the order of the standings; `None` if they never met.
     pub cross: Vec<Option<HeadToHead>>,
@@ -135,9 +135,9 @@ pub struct EntrantDetails {
     pub totals: InfoTotals,
     /// Processor time in milliseconds.
     pub cpu_ms: u64,
-    /// Its time use; `None` if none of its answers was read.
+    /// The time use; `None` if none of its answers was read.
     pub time: Option<Timed>,
-    /// What its bots say of themselves in `hello`, each different form once; omitted if that is nothing.
+    /// The details in its bots' `hello`, each different form once; omitted if empty.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub said: BTreeSet<BTreeMap<String, String>>,
     /// The bots of a team by seat of its side; omitted for a single bot.
@@ -147,7 +147,6 @@ pub struct EntrantDetails {
 
 #[derive(Debug, Serialize)]
 pub struct BotDetails {
-    /// Its name in records.
     pub name: String,
     /// Code -> count.
     pub faults: Faults,
@@ -158,7 +157,7 @@ pub struct BotDetails {
     pub totals: InfoTotals,
     /// Processor time in milliseconds.
     pub cpu_ms: u64,
-    /// Its time use; `None` if none of its answers was read.
+    /// The time use; `None` if none of its answers was read.
     pub time: Option<Timed>,
 }
 
@@ -297,12 +296,12 @@ impl TournamentReport {
         })
     }
 
-    /// Whether the rounds are those of a knockout.
+    /// Returns whether the rounds are those of a knockout.
     fn is_knockout(&self) -> bool {
         !self.rounds.is_empty() && self.standings.is_knockout
     }
 
-    /// Its bracket as text, if it is a knockout that is not too large.
+    /// The bracket as text, if it is a knockout that is not too large.
     fn bracket(&self) -> Option<String> {
         bracket::drawn(&self.rounds, self.is_knockout())
     }

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 #[derive(Debug, Serialize)]
 pub struct RaceReport {
-    /// How much weaker than the best the pick may be, in logistic Elo.
+    /// The loss of strength that the pick may have compared with the best, in logistic Elo.
     pub within: f64,
-    /// How often it may be weaker.
+    /// The probability that it is weaker.
     pub alpha: f64,
     /// The number of sets that count.
     pub sets: u32,

@@ -21,13 +21,10 @@ use crate::story::Story;
 #[derive(Debug, Serialize)]
 pub struct StandingsReport {
     pub name: String,
-    /// The game id.
     pub game: String,
-    /// The rules version.
     pub rules: u32,
     /// The number of seats per match.
     pub seats: usize,
-    /// The number of sides.
     pub sides: usize,
     /// Matches with a result.
     pub matches: usize,
@@ -49,7 +46,6 @@ pub struct StandingsReport {
     pub rank_by: RankBy,
     /// The tie-breaks, in order of precedence.
     pub tie_breaks: Vec<TieBreak>,
-    /// Whether it is a knockout.
     #[serde(skip)]
     pub(super) is_knockout: bool,
     /// The winner of a knockout or the pick of a race, once known.
@@ -105,12 +101,12 @@ pub struct EntrantStanding {
 }
 
 impl EntrantStanding {
-    /// Its place, if it has one.
+    /// The place, if it has one.
     pub(crate) fn place_shown(&self) -> String {
         self.place.map(|place| place.to_string()).unwrap_or_default()
     }
 
-    /// Its results, however they came about.
+    /// The results, however they came about.
     pub(crate) fn wdl(&self) -> Wdl {
         self.by_play + self.by_fault
     }

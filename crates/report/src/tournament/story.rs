@@ -28,7 +28,7 @@ pub(super) struct StoryOf<'a> {
     pub(super) attempts: Option<&'a BTreeMap<u32, MatchId>>,
 }
 
-/// How the first place developed.
+/// The course of the first place.
 struct Course {
     /// After each match, by its number: who was alone in the first place.
     leaders: Vec<(u32, Option<usize>)>,

@@ -55,7 +55,6 @@ pub(crate) fn points(points: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Wins, draws and losses.
 pub(crate) fn wdl(wdl: Wdl) -> String {
     format!("{}-{}-{}", wdl.wins, wdl.draws, wdl.losses)
 }
@@ -211,7 +210,6 @@ pub(crate) fn page_remarks(report: &TournamentReport) -> Vec<String> {
     of_standings.chain(remarks_on_attempts(report)).collect()
 }
 
-/// A remark as a sentence.
 pub(crate) fn sentence(line: &str) -> String {
     let mut letters = line.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();

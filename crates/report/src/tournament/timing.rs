@@ -72,7 +72,7 @@ impl Paused {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RulesRestarts {
     pub matches: u32,
-    /// How often, in all of them.
+    /// The number of times in all of them.
     pub restarts: u64,
 }
 
@@ -86,13 +86,13 @@ impl RulesRestarts {
 /// A sandbox of bots that the referee started.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SandboxUse {
-    /// Its mode; `none` for bots without one.
+    /// The mode; `none` for bots without one.
     pub mode: Mode,
     /// The layers that were in force.
     pub layers: Vec<Layer>,
     /// The layers of the mode that were left out because the machine lacked them.
     pub left_out: Vec<Layer>,
-    /// How many seats of matches had this sandbox.
+    /// The number of seats of matches with this sandbox.
     pub seats: u64,
     /// The mode and its layers in words.
     #[serde(skip)]

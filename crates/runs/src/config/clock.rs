@@ -16,7 +16,6 @@ use referee_protocol::words::OnFault;
 pub struct Milliseconds(pub u64);
 
 impl Milliseconds {
-    /// As a duration.
     pub fn duration(self) -> Duration {
         Duration::from_millis(self.0)
     }

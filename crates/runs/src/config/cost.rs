@@ -1,4 +1,4 @@
-//! What a run may cost.
+//! Limits of a run's cost.
 
 use std::fmt;
 use std::str::FromStr;

@@ -12,7 +12,7 @@ use referee_program::{MANIFEST, is_game, load};
 #[derive(Clone, Debug)]
 pub struct KnownGames {
     catalog: Catalog,
-    /// How the programs of games start, and bots.
+    /// Starts the programs of games, and bots.
     launch: Launch,
 }
 
@@ -21,7 +21,7 @@ fn owner(is_program: bool) -> &'static str {
 }
 
 impl KnownGames {
-    /// These games, and those of directories, whose programs start in this way.
+    /// Adds games of directories, whose programs start in this way, to these games.
     pub fn new(catalog: &Catalog, launch: Launch) -> KnownGames {
         KnownGames { catalog: catalog.clone(), launch }
     }
@@ -31,7 +31,7 @@ impl KnownGames {
         &self.catalog
     }
 
-    /// How the programs of games start, and bots.
+    /// The launcher of the programs of games, and of bots.
     pub fn launch(&self) -> &Launch {
         &self.launch
     }

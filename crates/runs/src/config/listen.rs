@@ -1,5 +1,3 @@
-//! How bots connect.
-
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{CertificateFile, PemFiles, RunNotice};
 
-/// Where and how bots connect.
+/// The listener for bots that connect.
 #[derive(Debug)]
 pub struct ListenSettings {
     /// The address; port 0 picks a free port.
@@ -24,9 +22,9 @@ pub struct ListenSettings {
     pub token_file: Option<PathBuf>,
     /// Tokens by name, besides those of the file.
     pub tokens: Vec<(String, String)>,
-    /// How long a match waits for a bot that is not connected.
+    /// The time for which a match waits for a bot that is not connected.
     pub wait: Duration,
-    /// How long the matches of a lost connection wait for another one.
+    /// The time for which the matches of a lost connection wait for another one.
     pub reconnect: Duration,
     /// The maximum number of connections per name.
     pub connections: u32,
@@ -34,7 +32,7 @@ pub struct ListenSettings {
     pub certificate: Option<CertificateFile>,
 }
 
-/// Why bots cannot connect. As text the settings have their names in files.
+/// Reasons why bots cannot connect. As text the settings have their names in files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListenError {

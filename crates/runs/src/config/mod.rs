@@ -1,4 +1,4 @@
-//! What the files of tournaments and of leagues have in common with each other and with options: one type for each thing.
+//! Configuration that tournaments, leagues and options share: one type for each thing.
 
 mod adjudication;
 mod clock;

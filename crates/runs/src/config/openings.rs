@@ -1,4 +1,4 @@
-//! Where the openings of a run come from.
+//! The source of a run's openings.
 
 use std::fmt;
 use std::io;
@@ -31,7 +31,6 @@ pub enum OpeningOrder {
     Random,
 }
 
-/// Where openings come from.
 #[derive(Clone, Debug)]
 pub enum OpeningSource {
     /// The seed of each match.
@@ -90,7 +89,7 @@ pub enum OpeningsError {
     },
 }
 
-/// What is wrong with openings of a file, a line for each.
+/// Defects of openings from a file, a line for each.
 #[derive(Clone, Debug)]
 pub struct FlawList {
     path: PathBuf,
@@ -132,7 +131,7 @@ fn read(path: &Path) -> Result<Vec<u8>, OpeningsError> {
 }
 
 impl OpeningSource {
-    /// Whether each match or set draws its opening, independently of others.
+    /// Returns whether each match or set draws its opening, independently of others.
     pub fn are_drawn(&self) -> bool {
         matches!(self, OpeningSource::Random { plies: 1.. })
     }

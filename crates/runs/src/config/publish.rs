@@ -5,12 +5,10 @@ use serde::{Deserialize, Serialize};
 use referee_game::Wrong;
 use referee_match::record::PublishedInfo;
 
-/// By how many moves `info = "delayed"` is late, unless the file says so.
+/// The number of moves by which `info = "delayed"` is late, unless the file says so.
 const DELAY: u32 = 10;
-/// The maximum of it.
 const MOST_DELAY: u32 = 10_000;
 
-/// What the world may see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "PublishTable", into = "PublishTable")]
 pub struct PublishConfig {
@@ -24,7 +22,6 @@ pub struct PublishConfig {
 struct PublishTable {
     #[serde(default)]
     info: InfoWord,
-    /// In moves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     delay: Option<u32>,
 }
@@ -72,7 +69,7 @@ impl From<PublishConfig> for PublishTable {
 }
 
 impl PublishConfig {
-    /// Whether it is that of a file without the table.
+    /// Returns whether it is that of a file without the table.
     pub fn is_default(&self) -> bool {
         *self == PublishConfig::default()
     }

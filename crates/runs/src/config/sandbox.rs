@@ -16,9 +16,8 @@ use crate::config::RunNotice;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SandboxConfig {
-    /// Which layers there are.
     pub mode: Mode,
-    /// Those that the machine may lack.
+    /// Layers that the machine may lack.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub allow_missing: BTreeSet<Layer>,
     /// The limits of bots without limits of their own.
@@ -26,7 +25,7 @@ pub struct SandboxConfig {
     pub limits: BotLimits,
 }
 
-/// Why there is no such sandbox. As text the settings have their names in files.
+/// The reason why there is no such sandbox. As text the settings have their names in files.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", as_configured(.0))]
 pub struct SandboxError(pub Unavailable);

@@ -7,9 +7,7 @@ use referee_game::Wrong;
 /// A certificate in two PEM files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PemFiles {
-    /// The certificate chain.
     pub chain: PathBuf,
-    /// The private key.
     pub key: PathBuf,
 }
 

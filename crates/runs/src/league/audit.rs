@@ -19,12 +19,12 @@ use tokio::time::Instant;
 use crate::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::league::{LadderFailure, LadderSeed, LeagueError, ladder_folder, recorded, seal_of};
 
-/// How long to wait for the results of records that a server has just written.
+/// The time to wait for the results of records that a server has just written.
 const RESULTS_FOLLOW: Duration = Duration::from_secs(2);
 /// The time between two looks at the database.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What the audit of a ladder has found.
+/// The findings of a ladder's audit.
 #[derive(Debug, Default)]
 pub struct LadderAudit {
     /// The number of results in the database.
@@ -36,7 +36,6 @@ pub struct LadderAudit {
     /// The matches whose records cannot be replayed, because no rules are here with which they were played, and how those
     /// that are here differ.
     pub unplayable: Vec<(String, OtherRules)>,
-    /// What differs.
     pub differences: Vec<LadderDifference>,
 }
 
@@ -45,11 +44,10 @@ pub struct LadderAudit {
 pub struct LadderDifference {
     /// The id of a match, or the name of a player.
     pub of: String,
-    /// In which way it differs.
     pub what: Wrong,
 }
 
-/// Why a file is not a record of a ladder.
+/// Reasons why a file is not a record of a ladder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
@@ -59,19 +57,16 @@ pub enum RecordError {
     Rules(#[from] OtherRules),
 }
 
-/// What the file of a record says.
+/// The content of a record's file.
 #[derive(Debug)]
 pub struct ReadRecord {
     /// The id of its match, by its name.
     pub id: String,
-    /// What it says.
     pub found: Result<RecordedMatch, RecordError>,
 }
 
-/// What a record says.
 #[derive(Debug)]
 pub struct RecordedMatch {
-    /// The result.
     pub row: LeagueMatch,
     /// Whether its private lines were erased.
     pub is_erased: bool,
@@ -85,7 +80,7 @@ pub struct LadderRecords<'a> {
     seed: Option<LadderSeed>,
     /// The numbers of matches that were taken back.
     voided: BTreeSet<u32>,
-    /// What stays public of what bots say of their searches.
+    /// The public part of `info`.
     info: PublishedInfo,
 }
 
@@ -116,7 +111,7 @@ impl<'a> LadderRecords<'a> {
         })
     }
 
-    /// What all records say, by number.
+    /// The content of all records, by number.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -137,7 +132,7 @@ impl<'a> LadderRecords<'a> {
         Ok(read.collect())
     }
 
-    /// What the record of a match says.
+    /// The content of a match's record.
     fn read(&self, id: &str) -> Result<RecordedMatch, RecordError> {
         let name = format!("{id}.jsonl");
         let Some((number, _)) = parse_match_id(id) else {
@@ -147,7 +142,7 @@ impl<'a> LadderRecords<'a> {
         let seed = self.seed.as_ref().and_then(|seed| seed.of(number));
         check_rules(&bytes, &self.game.catalog)?;
         let row = recorded(id, &bytes, seed, written_at, &self.game.catalog)?;
-        // That it was taken back is in the database only.
+        // The database alone knows that it was taken back.
         let row = LeagueMatch { is_void: self.voided.contains(&number), ..row };
         Ok(RecordedMatch { row, is_erased: private_digests(&bytes).is_some() })
     }
@@ -274,7 +269,6 @@ struct StoredResults {
     rows: BTreeMap<String, LeagueMatch>,
     /// The numbers of the seasons of matches.
     seasons: BTreeMap<u32, u32>,
-    /// The season in progress.
     current: u32,
 }
 
@@ -323,7 +317,7 @@ struct SeasonTallies<'a> {
 }
 
 impl SeasonTallies<'_> {
-    /// What differs between records, results and final standings.
+    /// Compares records, results and final standings.
     fn compare(
         &self,
         league: &mut League,
@@ -390,7 +384,7 @@ fn differing(
     found.collect()
 }
 
-/// What a record determines.
+/// The columns that a record determines.
 fn determined_by_record(row: &LeagueMatch) -> Value {
     serde_json::json!({
         "players": row.players, "ranks": row.ranks, "scores": row.scores, "amounts": row.amounts, "faults": row.faults,

@@ -1,4 +1,4 @@
-//! What does not fit a ladder.
+//! Conflicts with a ladder.
 
 use referee_game::{Chain, Wrong};
 use referee_match::record::Difference;

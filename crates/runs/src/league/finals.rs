@@ -49,7 +49,7 @@ pub struct Finalist {
 }
 
 impl Finalist {
-    /// Whether it connects by itself.
+    /// Returns whether it connects by itself.
     pub fn connects(&self) -> bool {
         self.bot.command.is_none()
     }
@@ -100,11 +100,11 @@ pub struct FinalsTerms<'a> {
     pub name: &'a str,
     /// The table `format` of a tournament file.
     pub format: Table,
-    /// Where bots that connect do so.
+    /// The address for bots that connect.
     pub listen: Option<SocketAddr>,
 }
 
-/// Why finals are not written.
+/// Reasons why finals are not written.
 #[derive(Debug, thiserror::Error)]
 pub enum FinalsError {
     #[error("{0} connects by itself: the finals need an address for bots")]

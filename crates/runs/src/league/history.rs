@@ -1,4 +1,4 @@
-//! Which ratings are kept for the history of players.
+//! The selection of ratings for the history of players.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,6 @@ pub(super) struct RatingHistory {
 }
 
 impl RatingHistory {
-    /// The ratings to keep now.
     pub(super) fn due(&mut self, standings: &[LadderRow]) -> Vec<KeptRating> {
         let now = Instant::now();
         let mut due = Vec::new();

@@ -49,7 +49,7 @@ pub struct LadderLimits {
     pub quota: Option<u32>,
     /// The maximum number of new versions of a bot a day.
     pub versions: u32,
-    /// How long a player rests after a match, in milliseconds.
+    /// The rest of a player after a match, in milliseconds.
     pub rest_ms: u64,
     /// Whether challenges between players of different owners are rated.
     pub rated_challenges: bool,
@@ -59,7 +59,6 @@ pub struct LadderLimits {
     pub keep: Option<Size>,
 }
 
-/// The state of a ladder.
 #[derive(Debug)]
 pub(super) struct Ladder {
     name: String,
@@ -97,7 +96,6 @@ pub(super) struct SharedLadder {
 }
 
 impl SharedLadder {
-    /// Shares a ladder.
     pub(super) fn new(ladder: Ladder) -> SharedLadder {
         SharedLadder { ladder: Arc::new(Mutex::new(ladder)), shown: PublishedLadder::default() }
     }
@@ -189,7 +187,7 @@ impl Ladder {
         }
     }
 
-    /// Which seats play together, and whether it is played in mirrored sets.
+    /// The teams, and whether it is played in mirrored sets.
     pub(super) fn seats(&self) -> LadderSeats {
         self.seats
     }
@@ -204,7 +202,6 @@ impl Ladder {
         self.clock.began.elapsed().as_micros() as u64
     }
 
-    /// The time of day.
     fn time(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_millis(self.clock.opened_ms + self.now() / 1000)
     }
@@ -227,7 +224,7 @@ impl Ladder {
         self.is_paused = is_paused;
     }
 
-    /// What events have put into force.
+    /// Sets the effects of events.
     pub(super) fn set_in_force(&mut self, in_force: InForce) {
         self.in_force = in_force;
     }

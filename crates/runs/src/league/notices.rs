@@ -61,7 +61,6 @@ impl PagesConfig {
 /// The state of a file by which changes are noticed.
 type Seen = (PathBuf, u64, Option<SystemTime>);
 
-/// The texts of a league.
 #[derive(Debug)]
 pub struct NoticeFiles {
     config: PagesConfig,
@@ -168,7 +167,6 @@ impl NoticeFiles {
         (seen.collect(), problems)
     }
 
-    /// Reads these files.
     fn read(&self, seen: &[Seen]) -> (Notices, Vec<Wrong>) {
         let rules = self.rules();
         let PagesConfig { description, contact, .. } = self.config.clone();
@@ -217,7 +215,7 @@ fn id_of(path: &Path) -> Option<String> {
     is_id.then(|| stem.to_owned())
 }
 
-/// Whether this is a day: 2026-11-28.
+/// Returns whether this is a day: 2026-11-28.
 fn is_day(text: &str) -> bool {
     let digit = |at: usize, c: u8| if [4, 7].contains(&at) { c == b'-' } else { c.is_ascii_digit() };
     text.len() == 10 && text.bytes().enumerate().all(|(at, c)| digit(at, c))

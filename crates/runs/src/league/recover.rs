@@ -118,8 +118,8 @@ fn row(
     })
 }
 
-/// Whether a match counts for ratings: not an unrated challenge, and not one with a bot that never said `hello`. A bot that
-/// knows its opponents cannot prevent that the match counts.
+/// Returns whether a match counts for ratings: not an unrated challenge, and not one with a bot that never
+/// said `hello`. A bot that knows its opponents cannot prevent that the match counts.
 fn is_rated(kind: MatchKind, header: &Header) -> bool {
     #[derive(Deserialize)]
     struct Greeted {

@@ -1,4 +1,4 @@
-//! What becomes of records as they get older: their private lines are erased, and they are packed.
+//! The retention of records: their private lines are erased, and they are packed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use referee_store::{StoreError, utc};
 
 /// The number of records that are looked at in one step.
 const AT_ONCE: usize = 20;
-/// How long after their time private lines in packs are erased at the latest: a pack is written anew as a whole.
+/// The delay after which private lines in packs are erased at the latest: a pack is written anew as a whole.
 const PACK_ERASED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What becomes of records as they get older.
+/// The retention of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// After which time private lines are erased.

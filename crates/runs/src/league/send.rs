@@ -14,11 +14,10 @@ use referee_game::Wrong;
 
 /// The time after which a command is ended: it is tried again later.
 const LIMIT: Duration = Duration::from_secs(60 * 60);
-/// How often is looked whether it has ended.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// How much of its standard error is kept, in bytes.
+/// The bytes kept of its standard error.
 const STDERR: u64 = 2000;
-/// How long to wait for its standard error once it has ended.
+/// The time to wait for its standard error once it has ended.
 const STDERR_WAIT: Duration = Duration::from_secs(1);
 
 /// A command line with places for the pack.
@@ -28,7 +27,6 @@ pub struct SendCommand {
     arguments: Vec<String>,
 }
 
-/// Why a pack was not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
     #[error("{program}")]
@@ -42,7 +40,6 @@ pub enum SendError {
     #[error("{program}: {status}{stderr}")]
     Failed {
         program: String,
-        /// How it has ended.
         status: SendStatus,
         /// The beginning of its standard error, after `: `.
         stderr: String,
@@ -51,7 +48,6 @@ pub enum SendError {
     Stopped,
 }
 
-/// How a command has ended.
 #[derive(Clone, Copy, Debug)]
 pub enum SendStatus {
     /// By itself, or by a signal.
@@ -159,7 +155,7 @@ struct Sending {
 }
 
 impl Sending {
-    /// Whether the command has ended. The system does not forget it.
+    /// Returns whether the command has ended. The system does not forget it.
     fn has_ended(&self) -> io::Result<bool> {
         let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(Pid::from_child(&self.child)), how)?.is_some())

@@ -57,14 +57,13 @@ use crate::config::Dollars;
 /// The configuration of `referee play`.
 #[derive(Debug)]
 pub struct Play {
-    /// How matches are run. There is one bot per seat or one per side, as [`seating_for`] allows; the first starts in
-    /// seat 0, and the bots rotate by one seat from match to match.
+    /// There is one bot per seat or one per side, as [`seating_for`] allows; the first starts in seat 0, and
+    /// the bots rotate by one seat from match to match.
     pub runner: MatchRunner,
-    /// The number of matches.
     pub matches: u32,
     /// The openings of the matches.
     pub openings: Openings,
-    /// How often each deal is played, and how the bots are seated each time.
+    /// The number of matches on each deal, and the seats of the bots in each.
     pub mirror: Option<Mirror>,
     /// Whether to trust that bots remember nothing of earlier matches, so that no new processes are needed for deals
     /// with chance or secrets. Otherwise bots that connect cannot play them: see [`Play::check`].
@@ -73,7 +72,7 @@ pub struct Play {
     pub max_cost: Option<Dollars>,
 }
 
-/// How a mirrored set plays a deal several times, with the bots in other seats each time.
+/// The matches of a mirrored set on one deal, with the bots in other seats each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mirror {
     /// Each bot once in each place: as many matches as bots.
@@ -157,7 +156,7 @@ pub fn check_fresh<'a>(
     }
 }
 
-/// Why matches would be unfair or cannot be played.
+/// Reasons why matches would be unfair or cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidPlay {
     #[error(transparent)]
@@ -166,7 +165,6 @@ pub enum InvalidPlay {
     IncompleteSet { matches: u32, size: u32 },
 }
 
-/// An event of a run.
 #[derive(Debug)]
 pub enum PlayEvent<'a> {
     /// Bots can connect to this address.
@@ -175,18 +173,15 @@ pub enum PlayEvent<'a> {
     Waiting(&'a str),
     /// The watched match has news, as text.
     Moved(&'a str),
-    /// A match has ended.
     Ended(&'a FinishedMatch),
     /// A mirrored set is complete, or the run has ended within it.
     SetEnded(&'a SetReport),
 }
 
-/// The results of a run.
 #[derive(Debug)]
 pub struct PlayResult {
-    /// All results.
     pub summary: RunSummary,
-    /// Why the run costs more than it may, which interrupts it.
+    /// The reason why the run costs more than it may, which interrupts it.
     pub over_budget: Option<String>,
     /// The error that ended the run early.
     pub stopped: Option<RunFailure>,
@@ -196,7 +191,7 @@ pub struct PlayResult {
 #[derive(Debug, Clone, Copy)]
 struct Leftover {
     set: u32,
-    /// Its index in the set, from 0.
+    /// The index in the set, from 0.
     index: u32,
     /// The number of the attempt, from 1.
     attempt: u32,

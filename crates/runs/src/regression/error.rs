@@ -1,4 +1,4 @@
-//! Why a regression cannot be played or judged.
+//! Reasons why a regression cannot be played or judged.
 
 use referee_game::catalog::UnknownGame;
 use referee_game::{Misconfigured, Wrong};
@@ -8,7 +8,7 @@ use referee_workers::packing::NotPacked;
 
 use crate::regression::BadResults;
 
-/// Why a regression cannot be played or judged.
+/// Reasons why a regression cannot be played or judged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegressionError {
@@ -28,7 +28,7 @@ pub enum RegressionError {
     NotPacked(#[from] NotPacked),
 }
 
-/// Why a run does not go on from the sets of another one.
+/// Reasons why a run does not go on from the sets of another one.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupDiffers {

@@ -38,7 +38,7 @@ pub struct PreparedRegression {
     results: Option<ResultsFile>,
 }
 
-/// What happens while a regression is played.
+/// An event of a regression in progress.
 #[derive(Debug)]
 pub enum RegressionEvent<'a> {
     /// Something of the matches.
@@ -47,12 +47,10 @@ pub enum RegressionEvent<'a> {
     Set(&'a RegressionSet),
 }
 
-/// How a regression ended.
 #[derive(Debug)]
 pub struct RegressionEnd {
     /// The verdict, or why there is none.
     pub outcome: RegressionOutcome,
-    /// With the figures.
     pub report: RegressionReport,
 }
 
@@ -135,7 +133,7 @@ impl PreparedRegression {
         let before = earlier.as_ref().map(|earlier| earlier.totals).unwrap_or_default();
         budget.charge(&[0, 1], &before);
         let is_over = is_judged || budget.exceeded().is_some();
-        // What was reported since the last line of the results file.
+        // The reports since the last line of the results file.
         let (mut totals, mut unkept) = (before, <[InfoTotals; 2]>::default());
         let on_match = |event: RunEvent<'_>| {
             on_event(RegressionEvent::Run(&event));

@@ -14,15 +14,13 @@ use serde::{Deserialize, Serialize};
 pub enum ResultLine {
     /// A complete set.
     Set {
-        /// Its number, counted from 1.
+        /// The number, counted from 1.
         set: u32,
         matches: Vec<ResultMatch>,
     },
     /// The new version crashed, which ended the run.
     Crash {
-        /// The number of the set.
         set: u32,
-        /// Where, and how.
         #[serde(flatten)]
         crash: Crash,
         matches: Vec<ResultMatch>,
@@ -30,7 +28,6 @@ pub enum ResultLine {
 }
 
 impl ResultLine {
-    /// The number of the set.
     pub fn set(&self) -> u32 {
         let (ResultLine::Set { set, .. } | ResultLine::Crash { set, .. }) = self;
         *set
@@ -42,7 +39,6 @@ impl ResultLine {
     }
 }
 
-/// A match that was played.
 #[derive(Debug)]
 pub(super) struct RegressionMatch {
     pub(super) id: String,
@@ -62,7 +58,6 @@ pub struct ResultMatch {
     entrants: Vec<Entrant>,
     /// By side.
     places: Vec<u8>,
-    /// Seats that made a fault.
     faulted: Vec<u8>,
     /// Seats that lost by a fault.
     forfeited: Vec<u8>,
@@ -92,12 +87,10 @@ impl ResultMatch {
         }
     }
 
-    /// The match id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether the match is void.
     pub fn is_void(&self) -> bool {
         self.void
     }

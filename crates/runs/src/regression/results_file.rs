@@ -17,28 +17,27 @@ use serde_json::Value;
 use crate::regression::RegressionSetup;
 use crate::regression::result_line::ResultLine;
 
-/// A line after a setup.
 #[derive(Serialize, Deserialize)]
 struct TimedLine<L> {
     #[serde(flatten)]
     line: L,
-    /// What identifies the versions of `new` and `base` that played: their commits, or hashes of their files.
+    /// Identifies the versions of `new` and `base` that played: their commits, or hashes of their files.
     played_by: [String; 2],
-    /// How long the run had taken when it was written, in milliseconds, including its earlier parts.
+    /// The duration of the run when it was written, in milliseconds, including its earlier parts.
     played_ms: u64,
     /// The sums of what `new` and `base` reported in `info` since the line before; omitted if that is nothing.
     #[serde(default, skip_serializing_if = "InfoTotals::are_empty")]
     totals: [InfoTotals; 2],
 }
 
-/// What was reported after the last set of a run that was interrupted.
+/// Reports after the last set of a run that was interrupted.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename = "rest")]
 struct RestLine {
     totals: [InfoTotals; 2],
 }
 
-/// Why a results file cannot be used.
+/// The reason why a results file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", path.display())]
 pub struct BadResults {
@@ -47,7 +46,7 @@ pub struct BadResults {
     pub why: ResultsDefect,
 }
 
-/// What is wrong with a results file.
+/// A defect of a results file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsDefect {
@@ -77,13 +76,12 @@ pub enum ResultsDefect {
 pub struct ResultsContents {
     /// The setup of the last part of the run.
     pub setup: RegressionSetup,
-    /// The setups of all parts.
     pub setups: Vec<RegressionSetup>,
     /// The lines of complete sets.
     pub kept: Vec<ResultLine>,
     /// By set: what identifies the versions of `new` and `base` that played it.
     pub played_by: BTreeMap<u32, [String; 2]>,
-    /// How long the run took up to the last line.
+    /// The duration of the run up to the last line.
     pub played: Duration,
     /// The sums of what `new` and `base` reported in `info`.
     pub totals: [InfoTotals; 2],

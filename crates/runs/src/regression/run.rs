@@ -19,7 +19,6 @@ use crate::regression::result_line::{RegressionMatch, ResultLine, ResultMatch};
 /// Collects matches into sets, and judges the sets.
 #[derive(Debug)]
 pub struct RegressionRun {
-    /// The statistics.
     pub regression: Regression,
     scoring: Scoring,
     /// Whether sets can repeat the moves of earlier ones.
@@ -51,7 +50,6 @@ pub struct RegressionSet {
     /// s1, s2, ...
     pub id: String,
     pub matches: Vec<String>,
-    /// How it counts.
     pub fate: Fate,
     /// The score of `new`, from 0 to 1.
     pub score: f64,
@@ -63,7 +61,7 @@ pub struct RegressionSet {
     pub elo: Option<Estimate>,
     /// The sets with different moves up to it.
     pub distinct_sets: u32,
-    /// Their openings or deals.
+    /// The openings or deals.
     pub openings: u32,
 }
 
@@ -82,18 +80,18 @@ impl RegressionRun {
         RegressionRun { regression, scoring, can_repeat, recover, shard, crash: None, open, faults }
     }
 
-    /// How matches are scored.
     pub fn scoring(&self) -> &Scoring {
         &self.scoring
     }
 
-    /// What it has found so far.
+    /// The findings so far.
     pub fn findings(&self) -> RegressionFindings<'_> {
         let RegressionRun { regression, shard, faults, crash, .. } = self;
         RegressionFindings { regression, shard: *shard, faults, crash: crash.as_ref() }
     }
 
-    /// How many of the judged sets each version has played. `played_by`: what identifies those of each set.
+    /// The number of judged sets that each version has played. `played_by`: what identifies those of each
+    /// set.
     pub fn versions(&self, played_by: &BTreeMap<u32, [String; 2]>) -> SetVersions {
         let judged = self.regression.tally().sets;
         let place = |set: u32| self.shard.map_or(set, |shard| shard.place(set));
@@ -225,7 +223,8 @@ fn crash_of_new(fixture: &Fixture, finished: &FinishedMatch) -> Option<Crash> {
     { crashes }.next()
 }
 
-/// Whether all matches of a set have the same moves and places and no fault: in each seat, both bots played alike.
+/// Returns whether all matches of a set have the same moves and places and no fault: in each seat, both bots
+/// played alike.
 fn is_alike(set: &[RegressionMatch]) -> bool {
     let [first, ..] = set else { return false };
     set.iter().all(|RegressionMatch { moves, result, .. }| {

@@ -62,23 +62,19 @@ impl Hypotheses {
 pub struct RegressionSetup {
     /// The version of the format of results files.
     pub format: u32,
-    /// The id of the game.
     pub game: String,
     pub rules_version: u32,
     /// The program that the rules are, as in records; `None` if they are part of the referee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Value>,
-    /// The number of seats.
     pub seats: usize,
     /// The version to be tested.
     pub new: TestedBot,
-    /// What it is compared with.
     pub base: TestedBot,
     /// Whether both are the same version, so that nothing is played.
     pub same_version: bool,
     /// The options of the game that are given.
     pub options: Map<String, Value>,
-    /// The openings, as text.
     pub openings: String,
     /// Whether each set draws its opening at random.
     pub are_openings_drawn: bool,
@@ -92,11 +88,9 @@ pub struct RegressionSetup {
     pub max_fault_rate: f64,
     /// Whether the run goes on when the new version crashes.
     pub recover: bool,
-    /// The clock of each bot.
     pub clock: Option<Clock>,
     /// The grace period beyond a limit.
     pub margin_ms: u64,
-    /// The fault policy.
     pub on_fault: OnFault,
     /// The rules by which the referee ends matches.
     #[serde(default)]
@@ -111,11 +105,10 @@ pub struct RegressionSetup {
     /// From which of `new` and `base` the list of legal moves is hidden.
     #[serde(default)]
     pub hide_legal: [bool; 2],
-    /// Which of the sets are played; all without one.
+    /// The part of the sets that is played; `None` for all.
     pub shard: Option<Shard>,
     /// `None` if the bots connect.
     pub sandbox: Option<Sandbox>,
-    /// The run seed.
     pub seed: String,
 }
 
@@ -147,7 +140,6 @@ impl RegressionSetup {
         check_program(rules, recorded.as_deref())
     }
 
-    /// The teams of the game.
     fn seating(&self, rules: &dyn Rules) -> Result<Seating, RegressionError> {
         Ok(rules.meta().seating(u8::try_from(self.seats).ok())?)
     }
@@ -183,7 +175,7 @@ impl RegressionSetup {
         })
     }
 
-    /// How the first bot that is another version than that of another run differs from it.
+    /// The difference of the first bot that is another version than that of another run.
     pub fn changed_bot(&self, earlier: &RegressionSetup) -> Option<String> {
         let bots = [("new", &self.new, &earlier.new), ("base", &self.base, &earlier.base)];
         bots.into_iter().find_map(|(name, bot, earlier)| {
@@ -217,12 +209,12 @@ impl RegressionSetup {
         Ok(())
     }
 
-    /// What identifies the versions that play.
+    /// Identifies the versions that play.
     pub fn played_by(&self) -> [String; 2] {
         [self.new.version(), self.base.version()]
     }
 
-    /// What the report states of it.
+    /// The report's description of it.
     pub fn setting(self) -> RegressionSetting {
         let RegressionSetup { game, new, base, clock, sandbox, seed, .. } = self;
         RegressionSetting {

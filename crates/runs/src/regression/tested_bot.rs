@@ -39,7 +39,7 @@ pub fn tested_bot(bot: &dyn Source, named: &[PathBuf]) -> Result<TestedBot, Wron
     Ok(TestedBot { command: bot.to_string(), directory, commit, changes, files })
 }
 
-/// Whether a file is one that regressions write their results to.
+/// Returns whether a file is one that regressions write their results to.
 fn is_results_file(path: &Path) -> bool {
     let begins = b"{\"type\":\"regress\",";
     let mut read = Vec::new();
@@ -47,9 +47,9 @@ fn is_results_file(path: &Path) -> bool {
     found.is_ok() && read == begins
 }
 
-/// Whether two bots are the same version, so that no match can tell them apart: the same words and files in the command line,
-/// and the same files otherwise. Those are the named ones (`are_named`), or all in the directories of the bots. The same
-/// command in the same directory is rather a mistake.
+/// Returns whether two bots are the same version, so that no match can tell them apart: the same words and
+/// files in the command line, and the same files otherwise. Those are the named ones (`are_named`), or all in
+/// the directories of the bots. The same command in the same directory is rather a mistake.
 pub fn is_same_version(bots: [&dyn Source; 2], tested: [&TestedBot; 2], are_named: bool) -> bool {
     let [new, base] = tested;
     if new.is_same_command(base)

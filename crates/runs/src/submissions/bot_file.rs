@@ -10,7 +10,6 @@ use referee_game::Wrong;
 use referee_game::name::check_name;
 use serde::Deserialize;
 
-/// The name of the file.
 pub const BOT_FILE: &str = "bot.toml";
 
 /// The maximum size of the file, in bytes.
@@ -24,7 +23,6 @@ const SHELL_WORDS: [&str; 7] = ["&&", "||", "|", ";", "&", ">", "<"];
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BotFile {
-    /// The name of the bot.
     pub name: String,
     /// The command line that starts it in its directory, split as a shell would and run without a shell.
     #[serde(alias = "engine", deserialize_with = "referee_bots::command_line")]
@@ -40,7 +38,7 @@ pub struct BotFile {
     pub files: Option<Vec<String>>,
 }
 
-/// What is wrong with `bot.toml`.
+/// A defect of `bot.toml`.
 #[derive(Debug, thiserror::Error)]
 pub enum BotFileError {
     #[error(transparent)]
@@ -89,7 +87,7 @@ impl BotFile {
         Ok(file)
     }
 
-    /// How the bot is started.
+    /// The command that starts the bot.
     ///
     /// # Errors
     /// If the command line is not allowed.
@@ -97,7 +95,7 @@ impl BotFile {
         command_line(&self.command).map_err(|error| BotFileError::Wrong(Wrong::at("command", error)))
     }
 
-    /// How the bot is started in this directory, which has its files.
+    /// The command that starts the bot in this directory, which has its files.
     ///
     /// # Errors
     /// If the command line is not allowed.
@@ -106,7 +104,7 @@ impl BotFile {
         Ok(Command { directory, files, sandbox: sandbox.clone(), ..self.command()? })
     }
 
-    /// How the bot is built.
+    /// The command that builds the bot.
     ///
     /// # Errors
     /// If the command line is not allowed.
@@ -137,7 +135,7 @@ fn command_line(line: &str) -> Result<Command, Wrong> {
     Ok(command)
 }
 
-/// Whether a word is the path of something outside of the directory of the bot.
+/// Returns whether a word is the path of something outside of the directory of the bot.
 fn leads_out(word: &str) -> bool {
     word.starts_with('/') || Path::new(word).components().any(|part| part == Component::ParentDir)
 }

@@ -22,24 +22,21 @@ use super::{BotFile, SubmissionLog, TrialError};
 
 /// The size of the buffers for archives, in bytes.
 const BUFFER: usize = 64 << 10;
-/// How long the rest of the result may take after the build has ended.
+/// The time that the rest of the result may take after the build has ended.
 const REST: Duration = Duration::from_secs(5);
 
-/// A bot that was built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BuiltBot {
     /// The archive of the result.
     pub id: ArchiveId,
-    /// Its size, in bytes.
+    /// The size, in bytes.
     pub size: u64,
 }
 
 /// The build of a bot, as its `bot.toml` says.
 #[derive(Debug)]
 pub struct Build<'a> {
-    /// Where it runs.
     pub sandbox: &'a Sandbox,
-    /// How it is started.
     pub launch: &'a Launch,
     /// The archive that was unpacked.
     pub archive: &'a File,
@@ -47,7 +44,6 @@ pub struct Build<'a> {
     pub limits: ArchiveLimits,
     /// The limits of the archive of the result.
     pub result: ArchiveLimits,
-    /// How long it may take.
     pub most_time: Duration,
     /// The directory of the files of the archive, which is gone afterwards.
     pub source: &'a Path,

@@ -13,7 +13,6 @@ use referee_game::{Chain, Wrong};
 use referee_workers::archive::{ArchiveId, ArchiveLimits, pack_folder, unpack_stream};
 use serde::{Deserialize, Serialize};
 
-/// The name of the program.
 pub(super) const BUILDER: &str = "__build";
 /// The environment variable with its [`BuildOrder`].
 pub(super) const ORDER: &str = "REFEREE_BUILD";
@@ -21,8 +20,8 @@ pub(super) const ORDER: &str = "REFEREE_BUILD";
 /// The program that builds a bot, for [`referee_bots::exec_with`].
 pub const BUILTIN: BuiltinProgram = (BUILDER, run);
 
-/// What is to be built. The standard input is a pipe with the archive, and the standard output one for that of the result:
-/// what a build reached through a descriptor of a file would be a file of the host.
+/// The standard input is a pipe with the archive, and the standard output one for that of the result: what a
+/// build reached through a descriptor of a file would be a file of the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct BuildOrder {
     pub(super) archive: ArchiveId,
@@ -70,7 +69,7 @@ fn work(environment: &[OsString]) -> Result<(), Wrong> {
     let [program, rest @ ..] = &order.argv[..] else { return Err(no_order().into()) };
     let mut command = Command::new(program);
     command.args(rest).current_dir(&directory).env_clear().envs(variables);
-    // What it prints is for people.
+    // The build prints for people.
     command.stdin(Stdio::null()).stdout(rustix::stdio::stderr().try_clone_to_owned()?);
     let not_started = |error| Wrong::at(format!("`{program}` cannot be started"), error);
     let status = command.status().map_err(not_started)?;

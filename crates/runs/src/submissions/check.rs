@@ -18,9 +18,7 @@ const LINES: usize = 10;
 #[derive(Clone, Debug)]
 pub struct CheckedLadder {
     pub name: String,
-    /// Its game.
     pub rules: &'static dyn Rules,
-    /// With the game.
     pub catalog: Catalog,
     /// For a decision: the first one of a match.
     pub move_limit: Duration,
@@ -35,7 +33,6 @@ pub struct CheckedLadder {
 /// The verdict on a bot on a ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LadderVerdict {
-    /// It has passed.
     Passed,
     /// It does not play the game.
     OtherGames,

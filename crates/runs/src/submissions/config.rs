@@ -21,7 +21,8 @@ const MOST_KEPT: u64 = 1 << 30;
 #[serde(deny_unknown_fields, default)]
 pub struct SubmissionsConfig {
     approve: bool,
-    /// Where they are built and checked; the server if it can, otherwise workers, unless it is given.
+    /// The place where they are built and checked; the server if it can, otherwise workers, unless it is
+    /// given.
     on: Option<BuildsOn>,
     /// The size of the files in an archive.
     archive: Size,
@@ -48,7 +49,7 @@ pub struct SubmissionsConfig {
     keep: Option<Size>,
 }
 
-/// Where programs are built and checked.
+/// The place where programs are built and checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BuildsOn {
@@ -83,7 +84,7 @@ impl Default for SubmissionsConfig {
 }
 
 impl SubmissionsConfig {
-    /// Where they are built and checked, if the file says it.
+    /// The place where they are built and checked, if the file says it.
     pub fn builds_on(&self) -> Option<BuildsOn> {
         self.on
     }

@@ -1,4 +1,4 @@
-//! What the build and the check of a submission report to its owner.
+//! The report on the build and the check of a submission for its owner.
 
 use std::fmt::{self, Write};
 use std::path::Path;
@@ -7,9 +7,9 @@ use referee_game::printable::printable_lines;
 
 /// The maximum size of the log, in bytes.
 const MOST_BYTES: usize = 64 << 10;
-/// How much is kept of the beginning of a part of it, in bytes: of what one program has written.
+/// The bytes kept of the beginning of a part of it: of what one program has written.
 const START_OF_PART: usize = 8 << 10;
-/// How much is kept of its end, in bytes.
+/// The bytes kept of its end.
 const END_OF_PART: usize = 16 << 10;
 
 /// The log of a submission. It has no characters that act on a terminal.
@@ -31,7 +31,6 @@ impl SubmissionLog {
         }
     }
 
-    /// Adds a line.
     pub fn line(&mut self, line: impl fmt::Display) {
         self.part("", 0, &line.to_string());
     }

@@ -16,13 +16,12 @@ use tokio::time::timeout;
 
 use super::{CheckedLadder, SubmissionLog, SubmissionTerms};
 
-/// How long the archives may travel, beyond the limits of the build and the checks.
+/// The time for which the archives may travel, beyond the limits of the build and the checks.
 const TRAVEL: Duration = Duration::from_secs(10 * 60);
 
-/// What the server needs to let workers build and check.
+/// Resources with which workers build and check.
 #[derive(Debug)]
 pub struct BuildWorkers {
-    /// Hands programs out.
     pub desk: TrialDesk,
     /// The directory of the archives that workers get.
     pub archives: PathBuf,
@@ -35,11 +34,9 @@ pub struct BuildWorkers {
 pub(super) const INVALID: Wrong =
     Wrong::new("the worker reports what no build and check can have: hand it in again");
 
-/// What a worker has found.
 pub(super) enum WorkerVerdict {
     /// It plays on these ladders. With a build, there is the archive of the result.
     Passed(BTreeSet<String>, Option<(ArchiveId, BuiltArchive)>),
-    /// It does not.
     Failed(Wrong),
 }
 
@@ -51,7 +48,7 @@ impl OfferedArchive {
         fs::create_dir_all(directory)?;
         let place = directory.join(format!("{id}.tar"));
         if place.exists() {
-            // That of a bot with the same files.
+            // The archive of a bot with the same files.
             return Ok(OfferedArchive(None));
         }
         if fs::hard_link(archive, &place).is_err() {
@@ -129,7 +126,7 @@ impl BuildWorkers {
     }
 }
 
-/// What a worker reports, if it can be true.
+/// The verdict of a worker, if it can be true.
 fn verdict_of(
     worker: String,
     verdict: TrialVerdict,

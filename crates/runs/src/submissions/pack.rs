@@ -15,7 +15,7 @@ use super::{BOT_FILE, BotFile, BotFileError, TrialError};
 const LEFT_OUT: [&str; 3] = ["target", "node_modules", PYTHON_CACHE];
 /// The directory that is always left out.
 const HISTORY: &str = ".git";
-/// What Python writes while it runs.
+/// The directory that Python writes while it runs.
 const PYTHON_CACHE: &str = "__pycache__";
 
 /// `*` and `?` do not match `/`; `**` does.
@@ -25,14 +25,13 @@ const GLOB: MatchOptions = MatchOptions {
     require_literal_leading_dot: false,
 };
 
-/// Why a directory cannot be packed.
+/// Reasons why a directory cannot be packed.
 #[derive(Debug, thiserror::Error)]
 pub enum PackError {
     #[error("bot.toml")]
     BotFile(#[from] BotFileError),
     #[error("bot.toml: files: `{pattern}`")]
     Glob {
-        /// The entry.
         pattern: String,
         #[source]
         error: PatternError,
@@ -54,10 +53,9 @@ impl From<ArchiveError> for PackError {
     }
 }
 
-/// The archive of a bot.
 #[derive(Debug)]
 pub struct PackedBot {
-    /// What its `bot.toml` says.
+    /// The `bot.toml`.
     pub file: BotFile,
     pub archive: PackedArchive,
     /// The paths of files and directories that are left out because `files` does not name them, but for what Python has
@@ -128,10 +126,9 @@ pub fn repack(
     }
 }
 
-/// The entries of `files`.
 struct Chosen {
     patterns: Vec<Pattern>,
-    /// Those that have matched no file yet.
+    /// Patterns that have matched no file yet.
     unmatched: Vec<Pattern>,
 }
 
@@ -145,7 +142,7 @@ impl Chosen {
         Ok(Chosen { unmatched: patterns.clone(), patterns })
     }
 
-    /// Whether one of the entries is this file or a directory above it.
+    /// Returns whether one of the entries is this file or a directory above it.
     fn matches(&mut self, path: &Path) -> bool {
         self.unmatched.retain(|pattern| !is_selected(pattern, path));
         self.patterns.iter().any(|pattern| is_selected(pattern, path))

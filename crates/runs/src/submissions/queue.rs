@@ -27,24 +27,22 @@ use super::{
 
 /// After so many attempts that ended with the server, or with an error of the machine, a submission fails.
 const MOST_ATTEMPTS: u32 = 5;
-/// How often the files that are not needed any more are removed.
+/// The interval of removing files that are not needed any more.
 const TIDY_INTERVAL: Duration = Duration::from_secs(60 * 60);
-/// How often the queue is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// How many files that are left out are named.
+/// The number of omitted files that are named.
 const MOST_NAMED: usize = 10;
-/// How long a submission rests after an error of the machine, and the whole queue while the disk is full.
+/// The pause of a submission after an error of the machine, and of the whole queue while the disk is full.
 const REST: Duration = Duration::from_secs(10);
 
-/// Where submissions are built and checked.
+/// The place where submissions are built and checked.
 #[derive(Debug)]
 pub enum BuildPlace {
     /// On this machine.
     Here {
         build_sandbox: Sandbox,
-        /// That of a bot that is checked.
+        /// The sandbox of a bot that is checked.
         bot_sandbox: Sandbox,
-        /// How both are started.
         launch: Launch,
     },
     /// On workers.
@@ -66,18 +64,17 @@ pub struct SubmissionQueue {
     resting: BTreeMap<u32, Instant>,
 }
 
-/// What the queue has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// It has worked; there may be more.
     Worked,
-    /// Everything that is left rests.
+    /// All submissions that are left rest.
     Resting,
     /// There was nothing to do.
     Idle,
 }
 
-/// Why a submission has failed.
+/// Reasons why a submission has failed.
 #[derive(Debug, thiserror::Error)]
 enum SubmissionRefusal {
     #[error(transparent)]
@@ -112,11 +109,9 @@ impl SubmissionRefusal {
 
 const LOST: Wrong = Wrong::new("the archive is not on the server any more: hand it in again");
 
-/// Where a submission is worked on.
+/// The place where a submission is worked on.
 struct WorkPlace<'a> {
-    /// Its number.
     id: u32,
-    /// As it was handed in.
     archive: &'a File,
     digest: ArchiveId,
     /// The directory with the files of the archive.
@@ -285,7 +280,7 @@ impl SubmissionQueue {
             }
         };
         let is_approved = !terms.needs_approval;
-        // What has passed is where it plays from before the league knows that it has.
+        // A submission that passed plays from this place before the league knows that it has passed.
         let place = self.files.bot(id);
         SubmissionFiles::remove(&place)?;
         fs::rename(&bot, &place)?;

@@ -14,15 +14,13 @@ pub struct SubmissionTerms {
     pub archive: ArchiveLimits,
     /// The limits of the archive of what is built.
     pub result: ArchiveLimits,
-    /// How long a build may take.
+    /// The limit of a build's duration.
     pub build_time: Duration,
-    /// How long the check may take on each ladder.
+    /// The limit of the check's duration on each ladder.
     pub check_time: Duration,
     /// The limits of a build in its sandbox.
     pub build: BotLimits,
-    /// The limits of an owner.
     pub quota: SubmissionQuota,
-    /// How much space their files may need.
     pub space: SubmissionSpace,
     /// The size of the directory that outlives the matches of a version.
     pub keep: Option<Size>,
@@ -42,12 +40,10 @@ impl SubmissionTerms {
 pub struct SharedTerms(Arc<Mutex<SubmissionTerms>>);
 
 impl SharedTerms {
-    /// Shares these.
     pub fn new(terms: SubmissionTerms) -> SharedTerms {
         SharedTerms(Arc::new(Mutex::new(terms)))
     }
 
-    /// What they are now.
     pub fn get(&self) -> SubmissionTerms {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -108,7 +108,7 @@ fn a_link_within_the_directory_stays_one_and_one_that_leads_out_is_refused() {
         assert!(refused.ends_with(", which is outside the directory"), "{refused}");
         fs::remove_file(&link).unwrap();
     }
-    // What is left out may lead anywhere.
+    // A link that is left out may lead anywhere.
     symlink("/etc/passwd", path(".out")).unwrap();
     assert_eq!(packed(folder.path()).unwrap(), expected);
     fs::write(path("bot.toml"), "name = 'm'\ncommand = './m'\nfiles = ['.out']\n").unwrap();

@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::{BotFile, BotFileError};
 
-/// Why a submission does not pass.
+/// Reasons why a submission does not pass.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     #[error(

@@ -15,7 +15,7 @@ use referee_workers::trial::{BUILT_BYTES, TrialJob, TrialMachine, TrialReply, Tr
 
 use super::{Build, CheckedLadder, SubmissionLog, TrialError, build, check_all, open_archive};
 
-/// By how much the priority of builds and checks is below that of matches: see nice(2).
+/// The amount by which the priority of builds and checks is below that of matches: see nice(2).
 const NICE: i32 = 10;
 
 /// The trials of a worker: builds and checks run in the sandbox `strict`.
@@ -26,7 +26,7 @@ pub struct WorkerTrials {
     left_out: BTreeSet<Layer>,
 }
 
-/// Why a program does not pass on this machine.
+/// Reasons why a program does not pass on this machine.
 #[derive(Debug, thiserror::Error)]
 enum NotPassed {
     #[error(transparent)]

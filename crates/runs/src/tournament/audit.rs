@@ -22,7 +22,7 @@ use referee_stats::schedule::{MatchId, Plan};
 use referee_stats::{Cause, Deals, Entrant, Lineup, MatchResult};
 use referee_store::{About, MatchRow, VOID};
 
-/// Why a file is not the record of a match of a tournament.
+/// Reasons why a file is not the record of a match of a tournament.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotOfTournament {
@@ -45,7 +45,7 @@ fn differs(difference: &Difference) -> String {
 }
 
 impl NotOfTournament {
-    /// What is wrong, a text for each difference.
+    /// The differences, one text each.
     pub(super) fn lines(&self) -> Vec<String> {
         match self {
             NotOfTournament::Differs(differences) => differences.iter().map(differs).collect(),
@@ -58,7 +58,6 @@ impl NotOfTournament {
 pub(super) struct Auditor<'a> {
     about: &'a About,
     catalog: &'a Catalog,
-    /// The names of the bots.
     bots: Vec<String>,
     seed: Seed,
     scoring: Scoring,
@@ -67,7 +66,6 @@ pub(super) struct Auditor<'a> {
     can_repeat: bool,
 }
 
-/// The result of a record.
 pub(super) struct AuditedMatch {
     pub(super) row: MatchRow,
     /// `None` if it was aborted.

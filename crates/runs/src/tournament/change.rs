@@ -1,4 +1,4 @@
-//! What a change does to a tournament.
+//! The effect of a change on a tournament.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ pub enum RequestedChange {
     /// Another entrant plays.
     Add {
         entrant: Box<EntrantConfig>,
-        /// Where its bot connects, if the tournament does not listen yet.
+        /// The address at which its bot connects, if the tournament does not listen yet.
         listen: Option<SocketAddr>,
         /// A file with the tokens of bots that connect, instead of the one before.
         token_file: Option<PathBuf>,
@@ -59,11 +59,9 @@ pub enum RequestedChange {
     },
 }
 
-/// The effect of a change.
 #[derive(Debug)]
 pub struct Decided {
     pub(super) changes: TournamentChange,
-    /// A description.
     pub message: String,
 }
 
@@ -85,10 +83,9 @@ pub(super) fn apply(
     }
 }
 
-/// How a change takes effect.
+/// The effect of a change.
 #[derive(Debug)]
 pub struct MadeChange {
-    /// What it does.
     pub message: String,
     /// Whether it waits until the matches in progress have ended.
     pub is_requested: bool,
@@ -123,7 +120,7 @@ pub fn change(
 }
 
 impl RequestedChange {
-    /// What it would do.
+    /// The effect it would have.
     ///
     /// # Errors
     /// If it is not possible.
@@ -289,7 +286,6 @@ fn decide_to_return(stored: &StoredTournament, name: &str) -> Result<Decided, Wr
     rejoin(stored, index)
 }
 
-/// Brings an entrant back.
 pub(super) fn rejoin(stored: &StoredTournament, index: usize) -> Result<Decided, Wrong> {
     let name = &stored.entrants[index].name;
     let own = Entrant(index as u16);

@@ -1,4 +1,4 @@
-//! Why a tournament cannot be opened, played or verified.
+//! Reasons why a tournament cannot be opened, played or verified.
 
 use referee_store::StoreError;
 use std::io;
@@ -14,7 +14,7 @@ use referee_workers::packing::NotPacked;
 use crate::tournament::{ConfigError, NotOfTournament};
 use crate::workers::WorkersError;
 
-/// Why a tournament cannot be opened, played or verified.
+/// Reasons why a tournament cannot be opened, played or verified.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TournamentError {

@@ -9,7 +9,6 @@ use crate::tournament::{Tournament, TournamentError};
 /// The directory of the bot in that of its grading.
 pub const GRADED_BOT: &str = "bot";
 
-/// Where a bot is graded.
 #[derive(Debug)]
 pub enum GradingPlace {
     /// It has been, at least in part, with the anchors and the game as they are now.

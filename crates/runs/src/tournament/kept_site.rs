@@ -67,7 +67,6 @@ fn lower_priority() {
     }
 }
 
-/// What the thread needs.
 struct Pages {
     writer: SiteWriter,
     dir: PathBuf,

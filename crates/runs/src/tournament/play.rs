@@ -25,15 +25,13 @@ use crate::tournament::config::TournamentConfig;
 use crate::tournament::recover::{Tournament, TournamentFolder};
 use crate::tournament::{TournamentError, open_results};
 
-/// How often requested changes are checked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
-/// What happens while a tournament is played.
+/// An event of a tournament in progress.
 #[derive(Debug)]
 pub enum TournamentEvent<'a> {
     /// Play begins, or goes on after a change.
     Begins {
-        /// The tournament file.
         config: &'a TournamentConfig,
         /// Gives copies of the schedule, to which results are added as they come in.
         scheduler: &'a mut PlanScheduler,
@@ -46,22 +44,19 @@ pub enum TournamentEvent<'a> {
     Run(RunEvent<'a>),
 }
 
-/// How a tournament ended.
 #[derive(Debug)]
 pub struct TournamentEnd {
     /// It was interrupted; it can be resumed.
     pub is_interrupted: bool,
-    /// Why it costs more than it may, which interrupts it.
+    /// The reason why it costs more than it may, which interrupts it.
     pub over_budget: Option<String>,
     /// Sets that were not played because workers were lost with them too often, with the reason. Resuming tries them again.
     pub given_up: Vec<String>,
-    /// Its database.
     pub results: Results,
     /// The schedule with all results.
     pub schedule: LiveSchedule,
 }
 
-/// How long play goes on.
 enum Period {
     /// Until the end.
     Ended(TournamentEnd),
@@ -181,7 +176,7 @@ impl Tournament {
         Ok(Period::Ended(TournamentEnd { is_interrupted, over_budget, given_up, results, schedule }))
     }
 
-    /// What it may cost, and has cost. Entrants that have withdrawn have no limit.
+    /// The limit and its cost so far. Entrants that have withdrawn have no limit.
     fn budget(&self) -> Result<Budget, TournamentError> {
         let results = &self.folder.results;
         let rows = results.entrants()?;
@@ -202,7 +197,6 @@ impl Tournament {
     }
 }
 
-/// Stores what happens.
 struct ResultsWriter<'a> {
     results: &'a mut Results,
     /// Waits while the disk is full.

@@ -28,7 +28,6 @@ use crate::tournament::stored::{RESULTS, StoredTournament, open_results};
 #[derive(Debug)]
 pub struct TournamentFolder {
     pub path: PathBuf,
-    /// Its database.
     pub results: Results,
     pub records: Records,
     pub(super) journal: Journal,
@@ -39,13 +38,11 @@ pub struct TournamentFolder {
 /// A tournament that this process plays.
 #[derive(Debug)]
 pub struct Tournament {
-    /// Its directory.
     pub folder: TournamentFolder,
     /// The tournament file. Its paths are relative to the directory.
     pub config: TournamentConfig,
     /// The same, validated.
     pub prepared: PreparedTournament,
-    /// With all results.
     pub schedule: Schedule,
     /// With the game of the tournament.
     pub games: KnownGames,
@@ -193,9 +190,7 @@ impl Tournament {
 /// A tournament that is locked by this process; the bots need not exist.
 #[derive(Debug)]
 pub struct LockedTournament {
-    /// Its directory.
     pub folder: TournamentFolder,
-    /// What the database says.
     pub stored: StoredTournament,
 }
 

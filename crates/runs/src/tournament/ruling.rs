@@ -1,4 +1,4 @@
-//! What a ruling does to a tournament.
+//! The effect of a ruling on a tournament.
 
 use std::mem;
 
@@ -231,7 +231,7 @@ pub(super) fn disqualified(entry: Participation, name: &str, rulings: &[RulingRo
     Participation { is_disqualified, ..entry }
 }
 
-/// What a ruling decides on a match.
+/// The decision of a ruling on a match.
 pub(super) fn of_match(act: RulingAct, winner: Option<Entrant>) -> Option<MatchRuling> {
     match act {
         RulingAct::Void => Some(MatchRuling::Void),

@@ -36,17 +36,14 @@ pub fn open_results(directory: &Path) -> Result<Results, TournamentError> {
 /// A tournament as stored in its database; the bots need not exist.
 #[derive(Debug)]
 pub struct StoredTournament {
-    /// Its game, seed and configuration.
+    /// The game, seed and configuration.
     pub about: About,
-    /// The rules of its game.
     pub rules: &'static dyn Rules,
     /// With the game of the tournament.
     pub games: KnownGames,
-    /// Those who play.
     pub entrants: Vec<EntrantRow>,
     /// The tournament file. Its paths are relative to the directory of the tournament.
     pub config: TournamentConfig,
-    /// With all results.
     pub schedule: Schedule,
     /// In the order in which they were made.
     pub rulings: Vec<RulingRow>,
@@ -204,7 +201,7 @@ fn find_game(
     Ok(rules)
 }
 
-/// What a ruling decides on matches.
+/// The decisions of a ruling on matches.
 pub(super) fn on_matches(row: &RulingRow, entrants: &[EntrantRow]) -> impl Iterator<Item = Ruling> {
     let find = |name: &str| entrants.iter().position(|entrant| entrant.name == name);
     row.matches.iter().filter_map(move |ruled| {

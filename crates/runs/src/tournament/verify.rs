@@ -22,14 +22,13 @@ use crate::tournament::audit::{AuditedMatch, Auditor, differences};
 use crate::tournament::recover::reveal;
 use crate::tournament::stored::StoredTournament;
 
-/// What verifying a tournament finds.
+/// The findings of a tournament's verification.
 #[derive(Debug)]
 pub struct Audit {
     /// By match; `None` if unknown.
     pub differences: Vec<(Option<MatchId>, String)>,
     /// Computed from the records.
     pub standings: StandingsReport,
-    /// The numbers.
     pub summary: AuditSummary,
 }
 
@@ -38,7 +37,6 @@ pub struct Audit {
 pub struct AuditSummary {
     /// Attempts at matches in the results.
     pub rows: usize,
-    /// Verified records.
     pub records: usize,
     /// Rows that differ, and records without a row.
     pub differing: usize,
@@ -133,7 +131,7 @@ pub fn verify(
 #[derive(Default)]
 struct ListedRecords {
     files: BTreeMap<MatchId, PathBuf>,
-    /// Those whose names are not ids of matches, sorted.
+    /// Files whose names are not ids of matches, sorted.
     others: Vec<PathBuf>,
 }
 

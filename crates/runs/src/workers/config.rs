@@ -13,11 +13,11 @@ use referee_game::Wrong;
 /// The least `timeout`, in milliseconds: workers report progress every 10 s.
 const LEAST_TIMEOUT: u64 = 15_000;
 
-/// Which workers play the sets of a run, and how they get them.
+/// The workers of a run, and the way in which they get sets.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkersConfig {
-    /// Where they connect; port 0 picks a free port.
+    /// The address for workers; port 0 picks a free port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<SocketAddr>,
     /// The file with their tokens; by default in the directory of the run, which is written with a new one.
@@ -26,7 +26,6 @@ pub struct WorkersConfig {
     /// The certificate chain of the listener; by default a new one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_cert: Option<PathBuf>,
-    /// Its private key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_key: Option<PathBuf>,
     /// The NATS server from which they pull sets.
@@ -40,7 +39,6 @@ pub struct WorkersConfig {
     /// The certificate of the coordinator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cert: Option<PathBuf>,
-    /// Its private key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<PathBuf>,
     /// The stream, and the first word of all subjects.
@@ -57,12 +55,11 @@ pub struct WorkersConfig {
 const UNPAIRED: &str = "a certificate and its key belong together";
 
 impl WorkersConfig {
-    /// Whether workers play.
     pub fn is_given(&self) -> bool {
         self.listen.is_some() || self.nats.is_some()
     }
 
-    /// Its paths, which are relative to the file.
+    /// The paths, which are relative to the file.
     pub fn paths(&mut self) -> [&mut Option<PathBuf>; 8] {
         let WorkersConfig { token_file, tls_cert, tls_key, credentials, ca, cert, key, sign, .. } = self;
         [token_file, tls_cert, tls_key, credentials, ca, cert, key, sign]
@@ -112,12 +109,11 @@ impl WorkersConfig {
 pub struct NatsUrl(String);
 
 impl NatsUrl {
-    /// Whether this is such a URL.
+    /// Returns whether this is such a URL.
     pub fn matches(text: &str) -> bool {
         ["nats://", "tls://"].iter().any(|scheme| text.starts_with(scheme))
     }
 
-    /// As text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -155,7 +151,6 @@ impl From<NatsUrl> for String {
 pub struct QueueName(String);
 
 impl QueueName {
-    /// As text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

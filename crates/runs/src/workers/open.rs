@@ -35,11 +35,9 @@ pub struct OpenedWorkers {
     pub coordinators: Vec<Coordinator>,
     /// Lets workers try programs.
     pub trials: Option<TrialDesk>,
-    /// Where workers get sets.
     pub source: SetSource,
 }
 
-/// Where workers get sets.
 #[derive(Clone, Debug)]
 pub enum SetSource {
     /// They connect.
@@ -64,7 +62,7 @@ pub(super) fn of_section(why: Wrong) -> WorkersError {
     Wrong::at("[workers]", why).into()
 }
 
-/// Why workers cannot play a run.
+/// Reasons why workers cannot play a run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkersError {

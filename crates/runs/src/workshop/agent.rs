@@ -23,29 +23,27 @@ use crate::workshop::{Bench, BenchError, EditOutcome, Practice, Stop, ToolCall, 
 /// The environment variable with the path of the socket on which the workshop answers tools.
 pub const SOCKET: &str = "REFEREE_WORKSHOP";
 
-/// How much of what an agent prints is kept, in bytes.
+/// The bytes kept of an agent's output.
 const MOST_OUTPUT: u64 = 16 << 20;
 /// The longest line that can report a cost, and the longest call of a tool, in bytes.
 const MOST_LINE: usize = 64 << 10;
-/// How long the rest of the output may take after the end of the agent.
+/// The time that the rest of the output may take after the end of the agent.
 const REST: Duration = Duration::from_secs(2);
 
-/// What an agent may do in a round.
+/// The permissions of an agent in a round.
 pub(super) struct Order {
     pub(super) command: Command,
     pub(super) time: Duration,
-    /// What it may still spend.
     pub(super) cost: Option<f64>,
-    /// Where its output is kept: the path without an extension.
+    /// The file of its output: the path without an extension.
     pub(super) log: PathBuf,
     pub(super) launch: Launch,
     pub(super) bench: Arc<Mutex<Bench>>,
     pub(super) on_practice: Arc<OnPractice>,
-    /// What `on_practice` has noted.
+    /// Lines noted by `on_practice`.
     pub(super) practised: mpsc::UnboundedReceiver<WorkshopLine>,
 }
 
-/// What it did.
 pub(super) struct Edited {
     /// `None` if the workshop was interrupted.
     pub(super) outcome: Option<EditOutcome>,
@@ -59,7 +57,6 @@ struct CostLine {
     cost: f64,
 }
 
-/// The output of an agent.
 struct Output {
     kept: File,
     room: u64,

@@ -1,4 +1,4 @@
-//! What an agent can do with the bot that it edits: check it, and let it practise.
+//! An agent's tools for the bot that it edits: check it, and let it practise.
 
 use std::path::{Path, PathBuf};
 
@@ -29,10 +29,10 @@ use crate::workshop::{NotMade, Stop, Version, Versions, WorkshopConfig, Workshop
 
 /// The name of the version that was handed in last, as an opponent.
 pub(super) const BASE: &str = "base";
-/// How many lost matches a result names.
+/// The number of lost matches that a result names.
 const NAMED: usize = 10;
 
-/// Why a tool did nothing. The agent reads it.
+/// Reasons why a tool did nothing. The agent reads it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
@@ -53,7 +53,7 @@ pub enum BenchError {
 }
 
 impl BenchError {
-    /// Whether the machine is at fault.
+    /// Returns whether the machine is at fault.
     pub(super) fn machine(error: impl Into<WorkshopError>) -> BenchError {
         BenchError::Workshop(error.into())
     }
@@ -72,20 +72,18 @@ pub struct Practice {
     pub matches: u32,
 }
 
-/// The bench of one agent.
 #[derive(Debug)]
 pub struct Bench {
     pub(super) config: WorkshopConfig,
     pub(super) rules: &'static dyn Rules,
     pub(super) games: KnownGames,
     pub(super) versions: Versions,
-    /// The name of the bot.
     pub(super) name: String,
     /// The directory that is edited.
     pub(super) directory: PathBuf,
     /// The version that was handed in last.
     pub(super) base: Option<Version>,
-    /// Where the records of practice are, in a directory for each.
+    /// The directories of practice records, one for each practice.
     pub(super) folder: PathBuf,
     /// The matches that are left.
     pub(super) left: u32,

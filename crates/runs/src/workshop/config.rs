@@ -29,13 +29,13 @@ pub struct WorkshopConfig {
     /// The id of its game, or the directory of one that is a program.
     pub game: String,
     pub rounds: u32,
-    /// How long an agent may edit its bot in each round.
+    /// The limit of an agent's time for its bot in each round.
     #[serde(default = "edit_time")]
     pub edit_time: Setting<Milliseconds>,
     /// The number of practice matches of an agent in each round.
     #[serde(default = "practice")]
     pub practice: u32,
-    /// How much an agent may spend in all rounds, by its own report.
+    /// The limit of an agent's cost in all rounds, by its own report.
     pub max_cost: Option<f64>,
     /// The directory with which each agent begins.
     start: Option<PathBuf>,
@@ -106,7 +106,8 @@ impl WorkshopConfig {
         String::from_utf8(read).map_err(|_| WorkshopError::File(format!("{}: not UTF-8", path.display())))
     }
 
-    /// What a bench without a file has: matches between a bot and these opponents. Relative paths are seen from this directory.
+    /// The configuration of a bench without a file: matches between a bot and these opponents. Relative paths
+    /// are seen from this directory.
     pub fn of_bench(
         game: &str,
         opponents: Vec<OpponentConfig>,

@@ -1,4 +1,4 @@
-//! Why a workshop cannot be opened or played.
+//! Reasons why a workshop cannot be opened or played.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::regression::RegressionError;
 use crate::submissions::{PackError, TrialError};
 use crate::tournament::{ConfigError, TournamentError};
 
-/// Why a workshop cannot be opened or played.
+/// Reasons why a workshop cannot be opened or played.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkshopError {

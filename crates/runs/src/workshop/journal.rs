@@ -1,4 +1,4 @@
-//! What happened in a workshop, line by line.
+//! The log of a workshop, line by line.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -45,27 +45,25 @@ pub enum WorkshopLine {
     Round(RoundReport),
 }
 
-/// What became of an agent in a round.
+/// The result of an agent's round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EditReport {
     pub round: u32,
     pub agent: String,
     #[serde(flatten)]
     pub outcome: EditOutcome,
-    /// How long it edited, in milliseconds.
+    /// The time for which it edited, in milliseconds.
     pub took_ms: u64,
     /// The practice matches that it used.
     pub matches: u32,
-    /// What it spent in this round, by its own report.
+    /// The cost in this round, by its own report.
     pub cost: f64,
-    /// What it handed in.
     #[serde(flatten)]
     pub hand_in: HandIn,
     /// The version that plays in the tournament of the round.
     pub version: String,
 }
 
-/// How an edit ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum EditOutcome {
@@ -90,7 +88,6 @@ pub enum EditOutcome {
     },
 }
 
-/// What became of the bot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "hand_in", rename_all = "snake_case")]
 pub enum HandIn {
@@ -103,7 +100,6 @@ pub enum HandIn {
     },
 }
 
-/// The result of a round.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RoundReport {
     pub round: u32,
@@ -118,7 +114,7 @@ pub(super) struct WorkshopJournal {
 }
 
 impl WorkshopJournal {
-    /// Whether a directory has one.
+    /// Returns whether a directory has one.
     pub(super) fn is_in(folder: &Folder) -> io::Result<bool> {
         folder.has_file(NAME)
     }
@@ -139,7 +135,6 @@ impl WorkshopJournal {
         Ok(self.file.sync_data()?)
     }
 
-    /// Reads all whole lines.
     pub(super) fn read(folder: &Path) -> Result<Vec<WorkshopLine>, WorkshopError> {
         let path = folder.join(NAME);
         let no_workshop = |why| WorkshopError::NoWorkshop { path: folder.to_owned(), why };

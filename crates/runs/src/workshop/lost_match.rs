@@ -8,10 +8,10 @@ use referee_match::record::{Difference, Playback};
 use referee_report::Scoresheet;
 use referee_report::replay::MatchReplay;
 
-/// How many moves before and after the mistake are shown.
+/// The number of moves shown before and after the mistake.
 const BEFORE: u32 = 2;
 const AFTER: u32 = 4;
-/// How many lines of standard error are shown at most, from the end.
+/// The number of lines of standard error that are shown at most, from the end.
 const LINES: usize = 100;
 
 /// A recorded match as a seat saw it. What pages take for its decisive moment is the mistake: the fault that ended it, or the fall

@@ -45,7 +45,7 @@ impl Stop {
 
     async fn wait(mut self) {
         if self.0.wait_for(|&is_over| is_over).await.is_err() {
-            // What could stop it is gone.
+            // The sender that could stop it is gone.
             std::future::pending::<()>().await;
         }
     }

@@ -1,4 +1,4 @@
-//! What an agent must not change.
+//! Files that an agent must not change.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// How many changed paths are named.
+/// The number of changed paths that are named.
 const NAMED: usize = 20;
 
 /// The files of a workshop that nothing changes while an agent edits, with what shows that they have changed.

@@ -40,29 +40,30 @@ pub struct Workshop {
     pub config: WorkshopConfig,
     rules: &'static dyn Rules,
     games: KnownGames,
-    /// What happened so far.
     pub lines: Vec<WorkshopLine>,
 }
 
-/// What happens in a workshop.
+/// An event of a workshop.
 #[derive(Debug)]
 pub enum WorkshopEvent<'a> {
-    /// An agent begins to edit.
-    Edits { round: u32, agent: &'a str },
+    Edits {
+        round: u32,
+        agent: &'a str,
+    },
     /// A line was added to the journal.
     Line(&'a WorkshopLine),
     /// The tournament of a round begins, with at least so many matches.
-    Tournament { round: u32, matches: u64 },
-    /// A match of it has ended.
+    Tournament {
+        round: u32,
+        matches: u64,
+    },
     Match,
 }
 
-/// How a workshop ended.
 #[derive(Debug)]
 pub struct WorkshopEnd {
     /// It was interrupted; it can be resumed.
     pub is_interrupted: bool,
-    /// All that happened.
     pub lines: Vec<WorkshopLine>,
 }
 
@@ -152,7 +153,6 @@ impl Workshop {
         used.sum()
     }
 
-    /// What an agent has spent.
     fn spent(&self, name: &str) -> f64 {
         let spent = self.lines.iter().map(|line| match line {
             WorkshopLine::Edit(EditReport { agent, cost, .. }) if agent == name => *cost,
@@ -339,7 +339,7 @@ impl Workshop {
             };
             let done = block_on(edit(order, stop, &mut told))?;
             bench.lock().unwrap_or_else(PoisonError::into_inner).leave_seat();
-            // What the agent has left behind must edit no more.
+            // Processes that the agent has left must not edit any more.
             reaper.close();
             edited = done?;
             let paths = untouched.changed()?;

@@ -21,7 +21,8 @@ use crate::workshop::Stop;
 
 /// The name of the agent in the record of its match.
 const PLAYER: &str = "agent";
-/// How long `wait_for_turn` waits by default, and at most, in seconds. Many clients give up on a tool after 60 s.
+/// The default and the maximum of the wait of `wait_for_turn`, in seconds. Many clients give up on a tool
+/// after 60 s.
 const WAIT: u64 = 30;
 const LONGEST_WAIT: u64 = 3600;
 const SENT: &str = "sent; now call `wait_for_turn`";
@@ -79,7 +80,6 @@ fn wait() -> u64 {
     WAIT
 }
 
-/// The arguments of `move`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MoveArguments {

@@ -111,13 +111,11 @@ pub(super) fn find_tool(among: &'static [Tool], call: &ToolCall) -> Result<&'sta
     among.iter().find(|tool| tool.name == call.tool).ok_or_else(|| ToolError::Unknown(call.tool.clone()))
 }
 
-/// The arguments of a call.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>, tool: &Tool) -> Result<T, ToolError> {
     let read = serde_json::from_value(Value::Object(arguments));
     read.map_err(|why| ToolError::Arguments { why, usage: tool.usage })
 }
 
-/// A request to a bench.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ToolCall {
     pub tool: String,
@@ -133,7 +131,6 @@ pub enum ToolReply {
     Error(String),
 }
 
-/// Why a tool did nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
     #[error("unknown tool `{0}`; available: {names}", names = tools().map(|tool| tool.name).collect::<Vec<_>>().join(", "))]

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::tournament::{StoredTournament, open_results, verify as verify_tournament};
 use crate::workshop::{EditReport, Workshop, WorkshopConfig, WorkshopError, WorkshopLine};
 
-/// What verifying a workshop finds, in the format of `--json`.
+/// The findings of a workshop's verification, in the format of `--json`.
 #[derive(Debug, Default, Serialize)]
 #[serde(tag = "type", rename = "audit")]
 pub struct WorkshopAudit {

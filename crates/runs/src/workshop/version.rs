@@ -18,7 +18,7 @@ use crate::submissions::{
 };
 use crate::workshop::WorkshopError;
 
-/// How long a decision may take in a check of a bot that plays without a clock, in milliseconds.
+/// The time that a decision may take in a check of a bot that plays without a clock, in milliseconds.
 const UNLIMITED_MS: u64 = 60_000;
 
 /// A version of a bot that was built.
@@ -28,11 +28,11 @@ pub struct Version {
     pub id: String,
     /// The directory with its files.
     pub folder: PathBuf,
-    /// How it is started there, without a sandbox.
+    /// The command that starts it there, without a sandbox.
     pub command: Command,
 }
 
-/// Where versions are kept: `ID.tar` and the directory `ID` of each.
+/// The store of versions: `ID.tar` and the directory `ID` of each.
 #[derive(Clone, Debug)]
 pub struct Versions {
     pub(super) folder: PathBuf,
@@ -124,7 +124,7 @@ impl Versions {
     }
 }
 
-/// Why there is no version of a directory.
+/// Reasons why there is no version of a directory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotMade {

@@ -16,7 +16,6 @@ pub type CountedResult = (Option<MatchResult>, MatchResult);
 #[derive(Clone, Copy, Debug)]
 pub struct FirstMatch {
     pub result: MatchResult,
-    /// Whether it was a copy.
     pub is_copy: bool,
 }
 
@@ -33,7 +32,7 @@ pub struct Copies {
     copies: u64,
 }
 
-/// What the same players have played.
+/// Matches between the same players.
 #[derive(Clone, Debug, Default)]
 struct PlayedAlike {
     is_varied: bool,

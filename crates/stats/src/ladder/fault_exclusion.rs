@@ -6,7 +6,6 @@ use super::SECOND;
 pub const STRIKES: u32 = 3;
 /// The duration of the first exclusion; each further one lasts twice as long.
 const FIRST: u64 = 60 * SECOND;
-/// The maximum.
 const LONGEST: u64 = 60 * FIRST;
 
 /// Excludes a player temporarily if its matches keep ending by its faults: such matches show nothing about its opponents,
@@ -45,7 +44,7 @@ impl FaultExclusion {
         FaultExclusion { strikes, times, until }
     }
 
-    /// What [`FaultExclusion::resumed`] needs.
+    /// The arguments of [`FaultExclusion::resumed`].
     pub fn state(&self) -> (u32, u32, u64) {
         (self.strikes, self.times, self.until)
     }

@@ -1,4 +1,4 @@
-//! Who plays next.
+//! Chooses the players of the next match.
 //!
 //! There are no rounds. Whenever there is room for a match, the player that has waited longest is paired, a new one first,
 //! and every fourth time the one whose rating is least certain. Opponents are drawn with the weight
@@ -33,15 +33,14 @@ const WIDEST_EVERY: u64 = 4;
 const WINDOW: f64 = 150.0;
 /// The wait that adds the width of the window once more.
 const WIDENS: u64 = 60 * SECOND;
-/// How long the players of a match wait for other opponents.
+/// The time for which the players of a match wait for other opponents.
 const REMATCH: u64 = 10 * SECOND;
 
-/// By how many matches a player may be ahead of the one with the fewest, if numbers of matches are evened out.
+/// The lead in matches of a player over the one with the fewest, if numbers of matches are evened out.
 const AHEAD: u32 = 2;
-/// How long a player that is further ahead waits at most.
+/// The time for which a player that is further ahead waits at most.
 const EVEN_OUT: u64 = 120 * SECOND;
 
-/// A player that joins.
 #[derive(Clone, Copy, Debug)]
 pub struct Newcomer {
     /// Players of the same owner do not meet.
@@ -50,7 +49,7 @@ pub struct Newcomer {
     pub quota: Option<u32>,
 }
 
-/// What is known of the strength of a player, in Elo.
+/// The estimated strength of a player, in Elo.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Strength {
     pub rating: f64,
@@ -79,21 +78,19 @@ struct LadderPlayer {
     /// The number of matches that it can play at once; 0 if it is not there.
     places: usize,
     playing: usize,
-    /// Since when it waits.
     since: u64,
     /// Until when it is not paired, because it is excluded.
     out_until: u64,
     /// Until when it rests after a match.
     rests_until: u64,
-    /// For how long others are paired before it after its set, because it thought longer than its opponents.
+    /// The time after its set in which others are paired first, because it thought longer than its opponents.
     gives_way: u64,
-    /// Until when that is.
     gives_way_until: u64,
     /// The number of places that it keeps for return matches.
     reserved: usize,
     /// The others in its last match.
     last: Vec<Entrant>,
-    /// How often it had each seat.
+    /// The number of times that it had each seat.
     seats: [u32; MAX_SEATS],
 }
 
@@ -101,7 +98,7 @@ struct LadderPlayer {
 #[derive(Clone, Copy, Debug, Default)]
 struct PairHistory {
     meetings: u32,
-    /// How much more often the first one had the lower seat.
+    /// The number of times that the first one had the lower seat, less those of the other one.
     lead: i32,
 }
 
@@ -113,7 +110,6 @@ struct Return {
     first: u32,
     /// Until when its players keep their places for it.
     until: u64,
-    /// Whether they do.
     is_reserved: bool,
 }
 
@@ -240,13 +236,13 @@ impl Matchmaker {
         self.note_last(lineup);
     }
 
-    /// Whether more players than a match needs may be paired, now or after their matches.
+    /// Returns whether more players than a match needs may be paired, now or after their matches.
     fn has_others(&self, now: u64) -> bool {
         let all = (0..self.players.len() as u16).map(Entrant);
         all.filter(|&player| self.is_available(player, now)).nth(self.seating.seats()).is_some()
     }
 
-    /// Whether a player may be paired, now or after its matches.
+    /// Returns whether a player may be paired, now or after its matches.
     fn is_available(&self, player: Entrant, now: u64) -> bool {
         let LadderPlayer { places, out_until, .. } = &self.players[player.index()];
         *places > 0 && *out_until <= now && !self.has_used_up(player)
@@ -257,7 +253,7 @@ impl Matchmaker {
         self.today.entry(self.players[player.index()].newcomer.owner).or_default()
     }
 
-    /// Whether the owner of a player has used up the matches of the day.
+    /// Returns whether the owner of a player has used up the matches of the day.
     pub fn has_used_up(&self, player: Entrant) -> bool {
         let Newcomer { owner, quota } = self.players[player.index()].newcomer;
         let today = self.today.get(&owner).copied().unwrap_or(0);
@@ -412,7 +408,6 @@ impl Matchmaker {
         self.matches
     }
 
-    /// Counts a match as begun.
     pub fn begin(&mut self, lineup: &Lineup, now: u64) {
         self.begin_challenge(lineup, now);
         for &player in lineup.seats() {
@@ -471,7 +466,7 @@ impl Matchmaker {
         self.has_room(player, now) && !self.has_used_up(player)
     }
 
-    /// Whether a player can play now, its quota aside.
+    /// Returns whether a player can play now, its quota aside.
     fn has_room(&self, player: Entrant, now: u64) -> bool {
         let LadderPlayer { places, playing, reserved, out_until, rests_until, .. } =
             &self.players[player.index()];
@@ -495,7 +490,6 @@ impl Matchmaker {
         Some(group)
     }
 
-    /// Whether a player may join a group of others now.
     fn may_join(&self, group: &[Entrant], other: Entrant, now: u64) -> bool {
         let owner = |of: Entrant| self.players[of.index()].newcomer.owner;
         if group.iter().any(|&member| member == other || owner(member) == owner(other)) {
@@ -515,7 +509,7 @@ impl Matchmaker {
         !all().any(waits) || all().all(|player| now >= self.players[player.index()].since + REMATCH)
     }
 
-    /// Whether a player may meet others than these, now or after their matches.
+    /// Returns whether a player may meet others than these, now or after their matches.
     fn has_another(&self, player: Entrant, than: impl Iterator<Item = Entrant> + Clone, now: u64) -> bool {
         let owner = |of: Entrant| self.players[of.index()].newcomer.owner;
         let all = (0..self.players.len() as u16).map(Entrant);
@@ -573,7 +567,8 @@ impl Matchmaker {
         Lineup::of_seats(self.seating, &best?.1)
     }
 
-    /// How much more often the players of lower seats had these before, summed over all pairs.
+    /// The number of times that the players of lower seats had these before, less those of the others, summed
+    /// over all pairs.
     fn seat_lead(&self, order: &[Entrant]) -> i32 {
         let mut sum = 0;
         for (seat, &low) in order.iter().enumerate() {
@@ -585,7 +580,7 @@ impl Matchmaker {
         sum
     }
 
-    /// How often the players had these seats.
+    /// The number of times that the players had these seats.
     fn times_seated(&self, order: &[Entrant]) -> u32 {
         order.iter().enumerate().map(|(seat, player)| self.players[player.index()].seats[seat]).sum()
     }

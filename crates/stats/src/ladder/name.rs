@@ -9,7 +9,7 @@ const VERSION: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name {
     pub bot: String,
-    /// Its version, from its `hello`.
+    /// The version, from its `hello`.
     pub version: Option<String>,
 }
 

@@ -34,7 +34,7 @@ pub const MAX_ENTRANTS: usize = 100;
 /// The maximum number of steps of all searches of a schedule.
 const BUDGET: u32 = 500_000;
 
-/// How often two entrants were together, by pair.
+/// The number of times that two entrants were together, by pair.
 #[derive(Clone)]
 struct Meetings {
     entrants: usize,
@@ -102,7 +102,7 @@ struct Teams {
 }
 
 impl Teams {
-    /// How often the members have met, if these teams can play each other.
+    /// The number of times that the members have met, if these teams can play each other.
     fn met(&self, teams: &[Partners], next: Partners) -> Option<u32> {
         let are_free = teams.iter().all(|&team| are_disjoint(team, next));
         let each = teams.iter().flatten().flat_map(|&a| next.map(|b| self.opponents.of(a, b)));
@@ -154,12 +154,12 @@ impl Teams {
         }
     }
 
-    /// Whether every two have been partners `times` times.
+    /// Returns whether every two have been partners `times` times.
     fn is_complete(&self, times: u32) -> bool {
         (0..self.entrants).all(|a| (0..a).all(|b| self.partners.of(a, b) == times))
     }
 
-    /// Whether a team can replace one of a match.
+    /// Returns whether a team can replace one of a match.
     fn fits(&self, number: usize, at: usize, team: Partners) -> bool {
         let others = self.matches[number].iter().enumerate();
         others.filter(|&(other, _)| other != at).all(|(_, &other)| are_disjoint(other, team))

@@ -13,10 +13,9 @@ const STEPS: usize = 60;
 /// The maximum of these steps for all matches together.
 const MAX_STEPS: usize = 1500;
 
-/// By how much a step of each part of a round may raise the cost. A round ends with steps that do not raise it.
+/// The increase of the cost allowed to a step of each part of a round. A round ends with steps that do not raise it.
 const THRESHOLDS: [i64; 8] = [6, 4, 2, 2, 0, 0, 0, 0];
 
-/// What a search changes.
 pub(super) trait LocalSearch: Clone {
     /// The unit of the thresholds.
     const SCALE: i64;

@@ -59,9 +59,10 @@ pub struct Card {
     pub byes: u32,
     /// The number of rounds without play.
     pub unplayed: u32,
-    /// How much more often it had the first seat than the second, in each round with a difference.
+    /// The number of times that it had the first seat, less those of the second, in each round with a
+    /// difference.
     pub seats: Vec<i32>,
-    /// Its opponents, once per round.
+    /// The opponents, once per round.
     pub met: Vec<Entrant>,
     /// Its floats in the last two rounds, the latest first: 1 for down (against a lower score group, or without
     /// play), -1 for up, otherwise 0.
@@ -85,7 +86,7 @@ impl Card {
         self.floats = [float, self.floats[0]];
     }
 
-    /// How much more often it had the first seat than the second.
+    /// The number of times that it had the first seat, less those of the second.
     fn surplus(&self) -> i32 {
         self.seats.iter().sum()
     }
@@ -135,7 +136,7 @@ pub fn pair(mut cards: Vec<Card>) -> SwissRound {
     round
 }
 
-/// Whether the higher ranked of two gets the first seat on a board, counted from 0.
+/// Returns whether the higher ranked of two gets the first seat on a board, counted from 0.
 fn has_first_seat(one: &Card, other: &Card, board: usize) -> bool {
     let (a, b) = (one.claim(), other.claim());
     if a.signum() != b.signum() {
@@ -224,7 +225,7 @@ impl PairingCost {
     }
 }
 
-/// How often a card's entrant has met another one.
+/// The number of times that a card's entrant has met another one.
 fn meetings(one: &Card, other: &Card) -> u32 {
     one.met.iter().filter(|&&met| met == other.entrant).count() as u32
 }

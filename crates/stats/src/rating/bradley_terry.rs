@@ -131,7 +131,7 @@ impl Counts {
         counts
     }
 
-    /// What the results are from.
+    /// The sets behind the results.
     pub fn origin(&self) -> Origin {
         self.origin
     }
@@ -190,7 +190,6 @@ fn score(places: &[u8; MAX_SEATS], d: usize, e: usize) -> f64 {
     }
 }
 
-/// The result of a fit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Strengths {
     /// By entrant: Elo relative to the mean of the field; 0 with an infinite interval for an entrant without a match.
@@ -274,11 +273,10 @@ struct Comparison {
     sides: (usize, usize),
     /// The parameters in which the sides differ, with their weights.
     contrast: Vec<(usize, f64)>,
-    /// Their number.
     times: f64,
     /// The sum of their scores.
     score: f64,
-    /// How much each counts, if less than 1.
+    /// The weight of each, if less than 1.
     weight: f64,
 }
 
@@ -292,7 +290,7 @@ struct Fit<'a> {
     side_draws: f64,
     /// Each result counts as `1 / dispersion` results.
     dispersion: f64,
-    /// What is known besides results, and the strength in Elo at which log-odds are 0.
+    /// Prior knowledge besides results, and the strength in Elo at which log-odds are 0.
     known: Option<(&'a FitConstraints, f64)>,
     /// Log-odds: entrants, then sides except the last, then the level of a ladder.
     theta: Vec<f64>,

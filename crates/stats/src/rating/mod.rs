@@ -25,11 +25,8 @@ pub const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 /// A figure with its 95% interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The best guess.
     pub value: f64,
-    /// The lower end.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
 }
 
@@ -45,13 +42,12 @@ impl Estimate {
         (error.is_finite() && error > 0.0).then(|| normal_cdf(self.value / error))
     }
 
-    /// Whether it is based on any data; otherwise the interval is infinite, and `null` in JSON.
+    /// Returns whether it is based on any data; otherwise the interval is infinite, and `null` in JSON.
     pub fn is_known(&self) -> bool {
         self.low.is_finite() || self.high.is_finite()
     }
 }
 
-/// Ratings from a library.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ratings {
     /// The algorithm, as named in reports.
@@ -62,7 +58,6 @@ pub struct Ratings {
     pub rows: Vec<Rating>,
 }
 
-/// A rating from a library.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rating {
     /// In the algorithm's own unit.

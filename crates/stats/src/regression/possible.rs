@@ -10,9 +10,7 @@ use crate::sprt::logistic_elo;
 /// with the other version, a version that wins every match scores less than 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PossibleScores {
-    /// The least score.
     pub least: f64,
-    /// The greatest score.
     pub most: f64,
 }
 
@@ -26,7 +24,7 @@ impl PossibleScores {
         self.most += other.most;
     }
 
-    /// Those of a set; `None` with two sides, or if a match has an order behind its winner.
+    /// The possible scores of a set; `None` with two sides, or if a match has an order behind its winner.
     pub(super) fn of(matches: &[MatchResult]) -> Option<PossibleScores> {
         let mut sum = PossibleScores::NONE;
         for result in matches {

@@ -12,17 +12,16 @@ use referee_game::Misconfigured;
 pub struct Shard {
     /// From 1 to `of`.
     pub number: u32,
-    /// The number of shards.
     pub of: u32,
 }
 
 impl Shard {
-    /// Whether a set, counted from 1, belongs to it.
+    /// Returns whether a set, counted from 1, belongs to it.
     pub fn has(self, set: u32) -> bool {
         set > 0 && (set - 1) % self.of == self.number - 1
     }
 
-    /// How many of the first `sets` sets belong to it.
+    /// The number of the first `sets` sets that belong to it.
     pub fn count(self, sets: u32) -> u32 {
         (sets + self.of - self.number) / self.of
     }

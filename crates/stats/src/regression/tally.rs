@@ -1,4 +1,4 @@
-//! What a run has found so far.
+//! The findings of a run so far.
 
 use serde::Serialize;
 
@@ -57,7 +57,7 @@ impl Tally {
         }
     }
 
-    /// Whether the interval of the fault rate lies above this limit.
+    /// Returns whether the interval of the fault rate lies above this limit.
     pub(super) fn exceeds(&self, limit: f64) -> bool {
         f64::from(self.faulty) > limit * f64::from(self.matches)
             && at_least(self.faulty, self.matches, limit) < TAIL
@@ -84,11 +84,10 @@ fn at_least(count: u32, trials: u32, rate: f64) -> f64 {
     1.0 - fewer
 }
 
-/// How a set counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
-    /// Its score counts.
+    /// The score counts.
     Counted,
     /// `base` made a fault in it.
     Dropped,
@@ -101,9 +100,7 @@ pub enum Fate {
 /// A judged set, with the statistics up to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
-    /// Its number.
     pub set: u32,
-    /// How it counts.
     pub fate: Fate,
     /// The score of `new`, from 0 to 1, even if it does not count.
     pub score: f64,
@@ -113,7 +110,7 @@ pub struct Judged {
     pub difference: Option<StrengthDifference>,
     /// The sets with different moves up to it.
     pub distinct_sets: u32,
-    /// Their openings or deals.
+    /// The openings or deals.
     pub openings: u32,
 }
 

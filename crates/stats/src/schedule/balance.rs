@@ -1,4 +1,4 @@
-//! How evenly a rotation of partners mixes the entrants.
+//! The balance of a rotation of partners.
 
 use serde::Serialize;
 
@@ -8,7 +8,6 @@ use super::{Format, Schedule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CountRange {
     pub least: u32,
-    /// The greatest.
     pub most: u32,
 }
 
@@ -21,15 +20,15 @@ impl CountRange {
 /// The balance of a rotation of partners, in matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Balance {
-    /// How often two entrants are partners.
+    /// The number of times that two entrants are partners.
     pub partners: CountRange,
-    /// How often two entrants are opponents.
+    /// The number of times that two entrants are opponents.
     pub opponents: CountRange,
-    /// How often an entrant has a side.
+    /// The number of times that an entrant has a side.
     pub sides: CountRange,
-    /// How often an entrant has the first, and the second, seat of its side.
+    /// The number of times that an entrant has the first, and the second, seat of its side.
     pub seats_of_side: CountRange,
-    /// How often an entrant has another one in the next seat.
+    /// The number of times that an entrant has another one in the next seat.
     pub left_neighbours: CountRange,
 }
 

@@ -5,7 +5,6 @@ use crate::grade::{Anchor, GradeTerms, Grading, next_anchors};
 use crate::rating::bradley_terry::{Counts, FitConstraints, fit_anchored};
 use crate::{Entrant, MatchResult};
 
-/// The bot that is graded.
 const GRADED: Entrant = Entrant(0);
 
 impl Schedule {

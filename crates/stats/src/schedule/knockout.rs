@@ -71,20 +71,20 @@ impl Schedule {
         }
     }
 
-    /// Whether a pair has played all its sets and is tied. Also true if an entrant has withdrawn since: its
-    /// tie-break, which is not played, may have been in the schedule before.
+    /// Returns whether a pair has played all its sets and is tied. Also true if an entrant has withdrawn
+    /// since: its tie-break, which is not played, may have been in the schedule before.
     fn is_tied(&self, pair: usize) -> bool {
         let pair = &self.pairs[pair];
         let points = self.points(pair.entrants, &pair.sets);
         points[0] == points[1] && self.open(&pair.sets) == 0
     }
 
-    /// Whether earlier sets decide the pair, whatever their open matches bring.
+    /// Returns whether earlier sets decide the pair, whatever their open matches bring.
     pub(super) fn is_needless(&self, set: u32) -> bool {
         self.before(set).is_some_and(|ScoreBefore { lead, open, rest }| lead > open + rest)
     }
 
-    /// Whether earlier sets leave the pair open, whatever their open matches bring.
+    /// Returns whether earlier sets leave the pair open, whatever their open matches bring.
     pub(super) fn is_needed(&self, set: u32) -> bool {
         self.before(set).is_none_or(|ScoreBefore { lead, open, rest }| lead + open <= rest)
     }

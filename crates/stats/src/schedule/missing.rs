@@ -6,9 +6,7 @@ use crate::Entrant;
 /// The number of matches still to be played if no entrant joins or withdraws. In a knockout it depends on results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MatchesLeft {
-    /// The minimum.
     pub least: u64,
-    /// The maximum.
     pub most: u64,
 }
 
@@ -17,7 +15,7 @@ impl MatchesLeft {
         MatchesLeft { least: matches, most: matches }
     }
 
-    /// Whether the number does not depend on results.
+    /// Returns whether the number does not depend on results.
     pub fn is_certain(self) -> bool {
         self.least == self.most
     }

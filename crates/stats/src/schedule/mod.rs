@@ -93,7 +93,7 @@ pub struct Due {
     pub lineup: Lineup,
 }
 
-/// Why the schedule rejects a result.
+/// Reasons why the schedule rejects a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
@@ -110,7 +110,6 @@ pub enum ScheduleError {
 }
 
 impl ScheduleError {
-    /// The number of the match.
     pub fn number(self) -> u32 {
         let (ScheduleError::Unknown(number)
         | ScheduleError::OtherSeats(number)
@@ -286,7 +285,7 @@ impl Schedule {
         self.expected(number).map(|(_, lineup)| lineup)
     }
 
-    /// Whether there are no more matches, now or later.
+    /// Returns whether there are no more matches, now or later.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
@@ -296,7 +295,7 @@ impl Schedule {
         self.race.as_ref()
     }
 
-    /// How the first entrant has been graded so far, in this format.
+    /// The grading of the first entrant so far, in this format.
     pub fn grading(&self) -> Option<Grading> {
         self.grading
     }
@@ -325,8 +324,8 @@ impl Schedule {
         Standings::with_entries(entrants, self.results(), &awards, entries, ranking)
     }
 
-    /// What each entrant gets, by set: the mean over its matches. Without sets of which a match has no result, and those of entrants
-    /// whose results are annulled.
+    /// The amounts of each entrant, by set: the mean over its matches. Without sets of which a match has no
+    /// result, and those of entrants whose results are annulled.
     fn amounts(&self, withdrawn: &[Option<Withdrawn>]) -> Vec<AmountSample> {
         let mut samples = vec![AmountSample::default(); self.plan.entrants.len()];
         let is_annulled = |entrant: &Entrant| withdrawn[entrant.index()] == Some(Withdrawn::Annulled);
@@ -405,7 +404,7 @@ impl Schedule {
         Ok(())
     }
 
-    /// Whether a match gets no result, because it is void or by a ruling.
+    /// Returns whether a match gets no result, because it is void or by a ruling.
     fn is_void(&self, number: u32) -> bool {
         let lineup = self.voids.get(&number);
         self.ruled.contains_key(&number)
@@ -413,7 +412,7 @@ impl Schedule {
                 .is_some_and(|lineup| self.expected(number).is_some_and(|(_, expected)| expected == *lineup))
     }
 
-    /// Whether the match at an index, from 0, may still get a result.
+    /// Returns whether the match at an index, from 0, may still get a result.
     fn is_open(&self, at: usize) -> bool {
         self.results[at].is_none() && !self.is_void(at as u32 + 1)
     }
@@ -432,19 +431,19 @@ impl Schedule {
         ((set - 1) * self.legs) as usize..(set * self.legs) as usize
     }
 
-    /// Whether an entrant plays no more in a round, although it may have been paired in it.
+    /// Returns whether an entrant plays no more in a round, although it may have been paired in it.
     fn has_left(&self, entrant: Entrant, round: u32) -> bool {
         let is_known = self.plan.format.is_known();
         let entry = self.plan.entrants.get(entrant.index());
         entry.is_some_and(|entry| if is_known { entry.leaves.is_some() } else { entry.has_left(round) })
     }
 
-    /// Whether the matches of a set without a result can be played now.
+    /// Returns whether the matches of a set without a result can be played now.
     fn is_due(&self, set: u32) -> bool {
         !self.is_closed(set) && self.is_needed(set)
     }
 
-    /// Whether a set has no more matches to play.
+    /// Returns whether a set has no more matches to play.
     fn is_closed(&self, set: u32) -> bool {
         let Set { round, first, .. } = self.sets[set as usize - 1];
         let is_complete = || !self.matches_of(set).any(|at| self.is_open(at));

@@ -79,12 +79,13 @@ impl Format {
         matches!(self, Format::Gauntlet { .. } | Format::Grade(_)).then_some(Entrant(0))
     }
 
-    /// Whether all matches are known in advance, and those of a late entrant when it joins.
+    /// Returns whether all matches are known in advance, and those of a late entrant when it joins.
     pub fn is_known(self) -> bool {
         !matches!(self, Format::Swiss { .. }) && !self.is_final()
     }
 
-    /// Whether later pairs depend on results so that earlier rounds cannot be changed, and nobody can enter late.
+    /// Returns whether later pairs depend on results so that earlier rounds cannot be changed, and nobody can
+    /// enter late.
     pub fn is_final(self) -> bool {
         matches!(self, Format::Knockout { .. } | Format::Race(_) | Format::Grade(_))
     }
@@ -104,19 +105,19 @@ pub struct Participation {
     pub absent: BTreeSet<u32>,
     /// Whether all its results are annulled when it leaves, however many there are, in formats that are known in advance.
     pub is_disqualified: bool,
-    /// Its known strength, in Elo, if it is an anchor of grades.
+    /// The known strength, in Elo, if it is an anchor of grades.
     pub elo: Option<f64>,
 }
 
 impl Participation {
-    /// Whether it takes part in a round, with an opponent or a bye.
+    /// Returns whether it takes part in a round, with an opponent or a bye.
     pub(super) fn takes_part(&self, round: u32) -> bool {
         self.joins <= round
             && self.leaves.is_none_or(|leaves| leaves > round)
             && !self.missed.iter().any(|missed| missed.contains(&round))
     }
 
-    /// Whether it plays no more in a round, although it may have been paired in it.
+    /// Returns whether it plays no more in a round, although it may have been paired in it.
     pub(super) fn has_left(&self, round: u32) -> bool {
         self.leaves.is_some_and(|leaves| leaves <= round + 1)
             || self.missed.iter().any(|missed| missed.start <= round + 1 && round < missed.end)
@@ -151,7 +152,7 @@ impl Default for ByePoints {
     }
 }
 
-/// What orders entrants.
+/// Orders of entrants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RankBy {
@@ -162,7 +163,7 @@ pub enum RankBy {
     /// never configured.
     #[serde(skip_deserializing)]
     Share,
-    /// How far a race is from picking them. Of races, and never configured.
+    /// The progress of a race towards picking them. Of races, and never configured.
     #[serde(skip_deserializing)]
     Race,
     /// The mean amount a match. Only in formats that are known in advance: others pair by points.
@@ -173,12 +174,11 @@ pub enum RankBy {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub format: Format,
-    /// The teams of the game.
     pub seating: Seating,
     /// The number of matches per deal.
     pub deals: Deals,
     pub byes: ByePoints,
-    /// What orders the standings, as configured ([`Plan::ranked_by`]).
+    /// Orders the standings, as configured ([`Plan::ranked_by`]).
     pub rank_by: RankBy,
     /// The entrants, in the order of their seeds; late ones at the end.
     pub entrants: Vec<Participation>,
@@ -212,9 +212,9 @@ impl Plan {
         }
     }
 
-    /// What orders the standings before tie-breaks. The versions of a race play as often as that tells something, partners
-    /// do not all play equally often, nor do the opponents in a gauntlet that somebody joins late, so their share of points orders
-    /// them.
+    /// Orders the standings before tie-breaks. The versions of a race play as often as that tells something,
+    /// partners do not all play equally often, nor do the opponents in a gauntlet that somebody joins late,
+    /// so their share of points orders them.
     pub fn ranked_by(&self) -> RankBy {
         match (self.rank_by, self.format) {
             (RankBy::Points, Format::Gauntlet { .. } | Format::Grade(_) | Format::Partners { .. }) => {

@@ -7,12 +7,12 @@ use crate::standings::{Award, Unplayed};
 use crate::{Deals, Entrant, Lineup};
 use referee_game::{Misconfigured, Wrong};
 
-/// What is decided on a match.
+/// A decision on a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchRuling {
     /// It does not count: see *Void* in the documentation of this module.
     Void,
-    /// Nobody has played it, and the side of the winner gets the points of a win; without a winner everybody gets half of
+    /// Not played: the side of the winner gets the points of a win; without a winner everybody gets half of
     /// them. Like the points of a bye they count in the standings, and as evidence of strength they do not.
     Award {
         /// `None` for a draw.
@@ -22,10 +22,8 @@ pub enum MatchRuling {
     Replay,
 }
 
-/// A decision on a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// What is decided.
     pub decides: MatchRuling,
     /// The match, and for [`MatchRuling::Replay`] its last attempt before the ruling.
     pub id: MatchId,
@@ -36,13 +34,13 @@ pub struct Ruling {
 }
 
 impl Ruling {
-    /// Whether it is in force when this round is paired.
+    /// Returns whether it is in force when this round is paired.
     fn is_in_force(&self, round: u32) -> bool {
         self.since <= round && self.until.is_none_or(|until| until > round)
     }
 }
 
-/// Why a ruling is not possible.
+/// Reasons why a ruling is not possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RulingError {
@@ -77,7 +75,7 @@ impl From<Misconfigured> for RulingError {
 }
 
 impl Schedule {
-    /// What is decided on a match instead of its result, if anything is.
+    /// The decision on a match instead of its result, if any.
     pub fn ruling_on(&self, number: u32) -> Option<MatchRuling> {
         self.ruled.get(&number).copied()
     }
@@ -157,14 +155,14 @@ impl Schedule {
         Err(RulingError::NotPlayed(number))
     }
 
-    /// Everything that was played, whether or not a ruling replaces it.
+    /// All results that were played, whether or not a ruling replaces them.
     pub(super) fn played_results(&self) -> impl Iterator<Item = (u32, crate::MatchResult)> {
         let counting = self.results.iter().enumerate();
         let counting = counting.filter_map(|(at, result)| Some((at as u32 + 1, (*result)?)));
         counting.chain(self.set_aside.iter().map(|(&number, &result)| (number, result)))
     }
 
-    /// What is decided on a match when a round is paired.
+    /// The decision on a match when a round is paired.
     pub(super) fn ruling_at(&self, number: u32, round: u32) -> Option<MatchRuling> {
         let mut rulings = self.plan.rulings.iter().rev();
         let found = rulings.find(|ruling| {

@@ -130,7 +130,7 @@ impl Schedule {
         &self.sets[at / self.legs as usize]
     }
 
-    /// Whether all other entrants of a set took part when an entrant withdrew.
+    /// Returns whether all other entrants of a set took part when an entrant withdrew.
     fn had_to_play(&self, entrant: Entrant, set: &Set) -> bool {
         let Some(left) = self.plan.entrants[entrant.index()].leaves else { return true };
         set.first.seats().iter().filter(|&&other| other != entrant).all(|other| {

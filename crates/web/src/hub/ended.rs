@@ -15,7 +15,7 @@ pub(crate) const MOST_ENDED: usize = 10_000;
 /// The maximum size of the records that are kept in memory, in bytes, for runs without records on the disk.
 const MOST_KEPT: usize = 64 * 1024 * 1024;
 
-/// Where the sealed record of an ended match is.
+/// The location of an ended match's sealed record.
 #[derive(Clone, Debug)]
 pub(super) enum RecordLocation {
     File(PathBuf),
@@ -23,12 +23,11 @@ pub(super) enum RecordLocation {
     Nowhere,
 }
 
-/// A match that has ended.
 #[derive(Debug)]
 pub(super) struct EndedEntry {
-    /// What is shown of it once its deal is complete.
+    /// The entry once its deal is complete.
     pub(super) entry: MatchEntry,
-    /// Its deal, while other matches of it are to be played.
+    /// The deal, while other matches of it are to be played.
     pub(super) open_deal: Option<OpenDeal>,
     pub(super) record: RecordLocation,
     /// The number of its `end` event.
@@ -46,7 +45,7 @@ pub(super) struct OpenDeal {
 }
 
 impl EndedEntry {
-    /// What there is to look at now.
+    /// The board at this moment.
     pub(super) fn board(&self) -> BoardAccess {
         match (&self.open_deal, &self.record) {
             (Some(OpenDeal { is_held: true, .. }), _) => BoardAccess::Held,
@@ -55,7 +54,6 @@ impl EndedEntry {
         }
     }
 
-    /// What is shown of it now.
     pub(super) fn shown(&self) -> MatchEntry {
         let shown = MatchEntry { board: self.board(), ..self.entry.clone() };
         match shown.board {
@@ -84,7 +82,6 @@ impl RunState {
         self.trim();
     }
 
-    /// A match that has ended.
     pub(super) fn find(&self, id: &str) -> Option<&EndedEntry> {
         let number = *self.numbers.get(id)?;
         let oldest = self.count + 1 - self.ended.len() as u64;

@@ -35,9 +35,9 @@ const PREVIEWED: usize = 4;
 const NEXT: usize = 5;
 /// The number of rulings in the overview.
 const RULINGS: usize = 10;
-/// How long the order of a week ago is kept, which is read from the storage of a ladder.
+/// The time for which the order of a week ago is kept, which is read from the storage of a ladder.
 const WEEK_AGO_KEPT: Duration = Duration::from_secs(600);
-/// How often the standings of a ladder are compared with those that were published.
+/// The interval of comparing the standings of a ladder with the published ones.
 const COMPARED_APART: Duration = Duration::from_millis(500);
 
 impl Hub {
@@ -232,7 +232,7 @@ impl RunState {
         view.next.truncate(NEXT);
         let name = self.name.as_deref().unwrap_or(game);
         let mut story = view.story.take().unwrap_or_else(|| told(name, &view.rows));
-        // What the tournament or the ladder knows is better than what was seen from here.
+        // The tournament or the ladder knows better than the matches seen here.
         if story.last_change_of_lead.is_none() {
             if is_ladder {
                 let taken = view.last_change_of_lead.filter(|_| story.leader.is_some());

@@ -32,7 +32,7 @@ impl Hub {
         }
     }
 
-    /// What a player of a ladder reported in `info`: the sums, and the tables of them.
+    /// Reports of a player of a ladder in `info`: the sums, and the tables of them.
     pub(crate) fn reported(&self, name: &str) -> (InfoTotals, Vec<ReportedTable>) {
         let state = self.state();
         let Some(bot) = state.bots.get(name) else { return Default::default() };

@@ -1,4 +1,4 @@
-//! What the pages of a ladder show: players with their history, and how a bot joins.
+//! The content of a ladder's pages: players with their history, and how a bot joins.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -46,7 +46,7 @@ type NoticeSource = Arc<dyn Fn() -> Arc<Notices> + Send + Sync>;
 /// Lets a ladder take up changes of the database, and tells when they are in force.
 type TakeUp = Box<dyn Fn(oneshot::Sender<()>) + Send + Sync>;
 
-/// How packs of records are sent, for `/healthz` and `/metrics`.
+/// The state of sending packs of records, for `/healthz` and `/metrics`.
 #[derive(Debug, Default)]
 pub struct PackSending {
     unsent: AtomicUsize,
@@ -65,12 +65,10 @@ impl PackSending {
         self.is_failing.store(false, Ordering::Relaxed);
     }
 
-    /// A pack was not sent.
     pub fn fail(&self) {
         self.is_failing.store(true, Ordering::Relaxed);
     }
 
-    /// Packs stay here.
     pub fn stop(&self) {
         self.succeed(0);
     }
@@ -97,19 +95,19 @@ pub struct LadderPages {
     pub records: PathBuf,
     /// Lets visitors play its programs, if the organiser does.
     pub visitors: Option<Arc<VisitorRoom>>,
-    /// How packs of them are sent.
+    /// The state of sending packs of them.
     pub sending: Arc<PackSending>,
     pub league: Mutex<League>,
-    /// What follows the file of the league.
+    /// The part that follows the file of the league.
     pub about: Mutex<AboutLeague>,
 }
 
-/// What pages say of the league, from its file.
+/// The league's description on pages, from its file.
 #[derive(Clone)]
 pub struct AboutLeague {
     pub name: Option<String>,
     pub owners: Option<OwnersLink>,
-    /// What happens at stated times, in order.
+    /// Events at stated times, in order.
     pub events: Arc<Vec<PlannedEvent>>,
     pub notices: NoticeSource,
 }
@@ -194,7 +192,8 @@ impl LadderPages {
         Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
     }
 
-    /// What a player was in the last season in which it played, if it has not come in this one; and that season.
+    /// The standing of a player in the last season in which it played, if it has not come in this one; and
+    /// that season.
     fn former(&self, name: &str) -> Result<Option<(PlayerStanding, String)>, StoreError> {
         let seasons = self.league().seasons()?;
         for season in seasons.into_iter().rev() {
@@ -265,7 +264,7 @@ impl LadderPages {
         Some(format!("The standings are hidden{}.", until.unwrap_or_default()))
     }
 
-    /// What will happen at stated times on a ladder, or in the whole league, the next first.
+    /// Coming events of a ladder, or of the whole league, the next one first.
     pub(crate) fn events(&self, ladder: Option<&str>) -> Vec<PlannedEvent> {
         let (now, all) = (utc(now()), self.about().events);
         let is_next = |event: &&PlannedEvent| event.at > now && (ladder.is_none() || event.is_of(ladder));
@@ -286,7 +285,6 @@ impl LadderPages {
         })
     }
 
-    /// How a bot joins.
     pub(crate) fn ladder(&self) -> LadderEntry {
         let snapshot = self.ladder.get();
         // A program that fails is not there.
@@ -314,7 +312,7 @@ impl LadderPages {
         }
     }
 
-    /// What is stored of a match besides its result; empty before its end.
+    /// Stored facts about a match besides its result; empty before its end.
     pub(crate) fn facts(&self, match_id: &str) -> Result<MatchFacts, StoreError> {
         let Some((number, _)) = parse_match_id(match_id) else { return Ok(MatchFacts::default()) };
         let is_hidden = self.hidden_since().is_some();
@@ -382,12 +380,12 @@ impl LadderPages {
         }
     }
 
-    /// Whether results and journals can be written. Otherwise no match begins.
+    /// Returns whether results and journals can be written. Otherwise no match begins.
     pub(crate) fn is_storage_writable(&self) -> bool {
         !self.ladder.get().is_waiting_for_storage
     }
 
-    /// What does not work, a line each; empty if everything does.
+    /// Problems, a line each; empty if there are none.
     pub(crate) fn problems(&self) -> String {
         let shown = self.ladder.get();
         let mut problems = String::new();
@@ -460,13 +458,13 @@ impl LadderPages {
         out
     }
 
-    /// Whether there is a player with this name, or was in an earlier season.
+    /// Returns whether there is a player with this name, or was in an earlier season.
     pub(crate) fn has_player(&self, name: &str) -> bool {
         let is_here = self.ladder.get().rows.iter().any(|row| row.player == name);
         is_here || self.league().has_player(&self.name, name).unwrap_or_default()
     }
 
-    /// What was published last. Does not block.
+    /// The snapshot published last. Does not block.
     pub(crate) fn shown(&self) -> Arc<LadderSnapshot> {
         self.ladder.get()
     }
@@ -540,7 +538,7 @@ impl LadderPages {
         self.about().name.filter(|_| !self.others().is_empty())
     }
 
-    /// Whether a season has ended.
+    /// Returns whether a season has ended.
     pub(crate) fn has_seasons(&self) -> bool {
         self.ladder.get().season > 1
     }
@@ -582,7 +580,7 @@ impl LadderPages {
         Ok(Some(rows.into_iter().map(|row| self.played(row, &names)).collect()))
     }
 
-    /// Whether a match is stored in a season that has ended.
+    /// Returns whether a match is stored in a season that has ended.
     pub(crate) fn is_of_ended_season(&self, match_id: &str) -> bool {
         let Some((number, _)) = parse_match_id(match_id) else { return false };
         let league = self.league();
@@ -605,7 +603,7 @@ impl LadderPages {
 }
 
 impl PlayerStanding {
-    /// What is said of it while standings are hidden.
+    /// The standing as it is shown while standings are hidden.
     fn without_figures(self) -> PlayerStanding {
         let rating = Estimate { value: 0.0, low: 0.0, high: 0.0 };
         let standing = Standing {

@@ -31,7 +31,7 @@ struct OwnerFacts<'a> {
     joined_at: &'a str,
     token: Option<TokenFacts<'a>>,
     bots: Vec<OwnBot>,
-    /// What the owner should look at, of its bots that take part.
+    /// Notices for the owner about its bots that take part.
     notices: Vec<BotNotice>,
     /// Whether programs can be handed in.
     submissions: bool,
@@ -48,7 +48,6 @@ struct TokenFacts<'a> {
     former_until: Option<&'a str>,
 }
 
-/// A bot of an owner.
 #[derive(Serialize)]
 struct OwnBot {
     name: String,
@@ -59,7 +58,6 @@ struct OwnBot {
     added_at: String,
     /// Since when it does not take part any more.
     retired_at: Option<String>,
-    /// Why it does not.
     ended: Option<BotEnd>,
     players: Vec<OwnPlayer>,
 }
@@ -81,12 +79,11 @@ struct LadderFacts<'a> {
     /// The port that bots connect to; `None` if only programs play.
     port: Option<u16>,
     tls: bool,
-    /// Its pages.
     watch_port: Option<u16>,
     url: Option<&'a str>,
     /// The players that can be challenged.
     players: Vec<String>,
-    /// What people see instead of their names.
+    /// Display names by name.
     display_names: BTreeMap<String, String>,
     /// Challenges of the owner's bots that wait.
     challenges: Vec<WaitingChallenge>,
@@ -113,13 +110,12 @@ pub(super) fn own_bots(league: &League, owner: &str) -> Result<Vec<LeagueBot>, O
     Ok(league.bots_of(owner)?)
 }
 
-/// Whether a player is a version of one of these bots.
+/// Returns whether a player is a version of one of these bots.
 pub(super) fn is_of(player: &str, bots: &[LeagueBot]) -> bool {
     let name = Name::parse(player).bot;
     bots.iter().any(|bot| bot.name == name)
 }
 
-/// The owner with its bots.
 pub(super) async fn show(State(owners): OwnersState, signed_in: SignedIn) -> Result<Response, OwnersError> {
     owners.with(move |owners, league| facts(owners, league, &signed_in.owner)).await
 }

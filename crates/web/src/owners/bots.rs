@@ -14,7 +14,6 @@ use super::{OwnersState, json, now};
 /// The maximum number of new bots of an owner a day.
 const NEW_BOTS: u32 = 20;
 
-/// The name of a bot.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewBot {
@@ -38,7 +37,6 @@ pub(super) async fn add(
     Ok(json(StatusCode::CREATED, &added))
 }
 
-/// Pauses or resumes a bot.
 pub(super) async fn change(
     State(owners): OwnersState,
     ActiveOwner(SignedIn { credential, .. }): ActiveOwner,
@@ -84,7 +82,6 @@ pub(super) struct ChallengeBody {
     bots: Vec<String>,
 }
 
-/// Asks for a match.
 pub(super) async fn challenge(
     State(owners): OwnersState,
     ActiveOwner(SignedIn { credential, .. }): ActiveOwner,

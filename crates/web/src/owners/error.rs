@@ -1,4 +1,4 @@
-//! Why a request of an owner is refused.
+//! Reasons why a request of an owner is refused.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use referee_store::StoreError;
 
 use crate::api::refused;
 
-/// Why a request is refused.
+/// Reasons why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum OwnersError {
     #[error("sign in: send the token of an owner as `Authorization: Bearer TOKEN`, or sign in on the page")]

@@ -1,4 +1,4 @@
-//! Everything about an owner as one archive.
+//! An owner's data as one archive.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use super::{Owners, OwnersState};
 
 /// The number of pieces of an archive that wait for a client.
 const PIECES: usize = 4;
-/// How many matches are read at once.
+/// The number of matches read at once.
 const MATCHES: usize = 200;
 
 /// Sends what is written to a client, and waits while it does not read.

@@ -24,7 +24,7 @@ use super::{OwnersLadder, OwnersState, json};
 const LIST: u32 = 50;
 const MOST_LISTED: u32 = 200;
 
-/// Which matches are wanted.
+/// A filter for matches.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MatchQuery {
@@ -50,7 +50,7 @@ struct OwnMatch {
     ranks: Option<Vec<u8>>,
     /// The faults of the owner's bots.
     faults: Vec<OwnFaults>,
-    /// How it ended, in words.
+    /// The ending in words.
     ending: String,
     ended_by: EndedBy,
     reason: String,
@@ -58,7 +58,6 @@ struct OwnMatch {
     ended_at: String,
 }
 
-/// Faults of one kind.
 #[derive(Serialize)]
 struct OwnFaults {
     code: FaultCode,
@@ -134,7 +133,7 @@ pub(super) async fn list(
     Ok(json(StatusCode::OK, &serde_json::json!({ "matches": found.await? })))
 }
 
-/// What the owner of these bots may see of a match beyond what the world sees: the private lines of its seats.
+/// The lines of a match that only the owner of these bots may read: the private lines of its seats.
 pub(super) fn private_lines(
     ladder: &OwnersLadder,
     row: &LeagueMatch,

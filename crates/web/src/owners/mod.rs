@@ -54,42 +54,38 @@ use error::OwnersError;
 
 /// The maximum size of the body of a request, in bytes.
 const MOST_BODY: usize = 16 * 1024;
-/// How often an owner may change something.
+/// The limit on an owner's changes.
 const CHANGES: Rate = Rate { interval: Duration::from_secs(1), burst: 30 };
 /// The number of owners from which the idle ones are dropped from the list of their paces.
 const MOST_PACES: usize = 4096;
-/// How long a response waits at most for the ladders to take up a change.
+/// The time for which a response waits at most for the ladders to take up a change.
 const TAKEN_UP: Duration = Duration::from_secs(5);
 /// The number of threads that read and write the database.
 const BLOCKING_THREADS: usize = 3;
 
-/// Who may sign up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignUpMode {
     /// Nobody: the organiser adds owners.
     #[default]
     Closed,
-    /// Who has an invitation.
+    /// Owners with an invitation.
     Invite,
     /// Everybody.
     Open,
 }
 
-/// How owners sign up.
 #[derive(Clone, Copy, Debug)]
 pub struct SignUp {
-    /// Who may.
     pub mode: SignUpMode,
     /// Whether the organiser has to approve those without an invitation.
     pub needs_approval: bool,
-    /// How many may sign up without an invitation a day.
+    /// The number of sign-ups without an invitation a day.
     pub per_day: u32,
-    /// How many of one network may.
+    /// The number of them from one network.
     pub per_network: u32,
 }
 
-/// How owners are served.
 #[derive(Clone, Debug)]
 pub struct OwnersOptions {
     /// The address of the server.
@@ -102,7 +98,6 @@ pub struct OwnersOptions {
     pub trusted_proxies: Vec<IpAddr>,
     /// The header field in which a proxy names the owner.
     pub trusted_user_header: Option<String>,
-    /// How owners sign up.
     pub sign_up: SignUp,
     /// The maximum number of bots of an owner.
     pub bots: u32,
@@ -134,15 +129,13 @@ impl OwnersOptions {
 /// A ladder, as owners see it.
 pub struct OwnersLadder {
     pub name: String,
-    /// How many bots a match has.
+    /// The number of bots in a match.
     pub seats: usize,
-    /// The port of its pages.
     pub watch_port: Option<u16>,
     /// The URL of its pages, if the league file names one.
     pub watch_url: Option<String>,
     /// The directory of its records.
     pub records: PathBuf,
-    /// Its players.
     pub view: Arc<LadderPages>,
 }
 
@@ -152,16 +145,16 @@ impl fmt::Debug for OwnersLadder {
     }
 }
 
-/// What the requests have in common.
+/// State that the requests share.
 struct Owners {
     options: Mutex<Arc<OwnersOptions>>,
     ladders: Vec<OwnersLadder>,
     league: Mutex<League>,
-    /// How often owners change something, by their ids.
+    /// The pace of owners' changes, by their ids.
     paces: Mutex<HashMap<String, Pace>>,
     /// An archive of an owner is written.
     export: Arc<tokio::sync::Semaphore>,
-    /// Where programs are handed in, if they are.
+    /// The intake of submissions, if there is one.
     intake: Option<Arc<SubmissionIntake>>,
     /// The ids of the owners who are handing one in.
     uploading: Mutex<HashSet<String>>,
@@ -187,7 +180,6 @@ impl OwnersReload {
     }
 }
 
-/// A running server.
 pub struct OwnersServer {
     url: String,
     owners: Arc<Owners>,
@@ -260,7 +252,6 @@ impl OwnersServer {
         &self.url
     }
 
-    /// The port of the pages.
     pub fn port(&self) -> u16 {
         self.owners.options().address.port()
     }
@@ -279,7 +270,6 @@ impl OwnersServer {
     }
 }
 
-/// All paths.
 fn router(owners: Arc<Owners>) -> Router {
     let of_guard = owners.clone();
     Router::new()
@@ -368,17 +358,17 @@ async fn guard(owners: Arc<Owners>, request: Request, next: Next) -> Response {
 }
 
 impl Owners {
-    /// How owners are served now.
+    /// The current options of the server for owners.
     fn options(&self) -> Arc<OwnersOptions> {
         self.options.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What happens in the league at stated times, the next first.
+    /// Events of the league at stated times, the next one first.
     fn events(&self) -> Vec<PlannedEvent> {
         self.ladders.first().map(|ladder| ladder.view.events(None)).unwrap_or_default()
     }
 
-    /// Whether people reach the server through HTTPS.
+    /// Returns whether people reach the server through HTTPS.
     fn is_https(&self) -> bool {
         self.options().url.as_ref().is_some_and(|url| url.starts_with("https://"))
     }

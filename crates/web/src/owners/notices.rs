@@ -1,4 +1,4 @@
-//! What an owner should look at: a bot that is away, excluded or failing.
+//! Notices for an owner: a bot that is away, excluded or failing.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,24 +9,23 @@ use serde::Serialize;
 
 use super::OwnersLadder;
 
-/// How long a bot may be away before its owner is told, and how long failures count.
+/// The time for which a bot may be away before its owner is told, and for which failures count.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// So many matches with faults of a bot within a day are told.
 const FAILURES: usize = 10;
 
-/// Why a bot needs its owner.
+/// Reasons why a bot needs its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum NoticeKind {
     /// No version of it has been there for a day.
     Offline,
-    /// Its faults exclude it.
     Excluded,
     /// Ten of its matches within a day had faults of it.
     Failing,
 }
 
-/// What is wrong with a bot.
+/// A problem of a bot.
 #[derive(Serialize)]
 pub(super) struct BotNotice {
     bot: String,
@@ -35,7 +34,6 @@ pub(super) struct BotNotice {
     kind: NoticeKind,
     /// In UTC: since when it is offline, until when it is excluded, or when its last match with a fault ended.
     at: String,
-    /// All of it in words.
     text: String,
 }
 
@@ -44,7 +42,7 @@ fn minute(at: &str) -> String {
     format!("{} UTC", at.get(..16).unwrap_or(at).replace('T', " "))
 }
 
-/// What is wrong with these bots at this time.
+/// Problems of these bots at this time.
 pub(super) fn notices(
     ladders: &[OwnersLadder],
     league: &League,

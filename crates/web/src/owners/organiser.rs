@@ -65,7 +65,6 @@ pub(super) async fn page(State(owners): OwnersState, headers: HeaderMap) -> Resp
     respond(&owners, &PAGE, card, &headers, None).await
 }
 
-/// Signs a browser in.
 pub(super) async fn begin(
     State(owners): OwnersState,
     Body(body): Body<SessionBody>,
@@ -74,33 +73,31 @@ pub(super) async fn begin(
     owners.sign_in(COOKIE_NAME, body, check).await
 }
 
-/// Signs a browser out.
 pub(super) async fn end(State(owners): OwnersState) -> Response {
     owners.sign_out(COOKIE_NAME)
 }
 
-/// What goes on in a league.
+/// The state of a league for its organiser.
 #[derive(Serialize)]
 struct LeagueFacts<'a> {
     league: &'a str,
-    /// Who looks at it.
     organiser: &'a str,
     paused: bool,
     /// Whether announcements have a directory.
     announces: bool,
-    /// What happens at stated times, the next first.
+    /// Events at stated times, the next one first.
     events: Vec<PlannedEvent>,
     ladders: Vec<LadderFacts>,
     bots: Vec<BotFacts>,
     /// Bots that are offline, excluded or failing.
     notices: Vec<BotNotice>,
     owners: Vec<OwnerFacts>,
-    /// Those that are not decided.
+    /// Submissions that are not decided.
     submissions: Vec<PendingSubmission>,
-    /// Those of the last hour, the newest first.
+    /// Faults of the last hour, the newest first.
     faults: Vec<FaultFacts>,
     disk: Option<DiskFacts>,
-    /// What was changed last, the latest first.
+    /// Changes, the latest one first.
     log: Vec<LeagueChange>,
 }
 
@@ -118,7 +115,6 @@ struct LadderFacts {
     running: usize,
     jobs: usize,
     last_result: Option<String>,
-    /// The matches that wait.
     next: Vec<NextMatch>,
     /// Sets that wait for a worker.
     queued: usize,
@@ -151,7 +147,7 @@ struct BotFacts {
     owner: String,
     connects: bool,
     paused: bool,
-    /// Why it takes part no longer.
+    /// The reason why it takes part no longer.
     ended: Option<BotEnd>,
     online: bool,
     /// It could play, but no match of it has ended for an hour.
@@ -197,7 +193,6 @@ struct DiskFacts {
     size: u64,
 }
 
-/// What goes on.
 pub(super) async fn show(
     State(owners): OwnersState,
     Organiser { name, .. }: Organiser,
@@ -348,7 +343,7 @@ fn disk_of(ladder: &OwnersLadder) -> Option<DiskFacts> {
     Some(DiskFacts { free: of.f_bavail * of.f_frsize, size: of.f_blocks * of.f_frsize })
 }
 
-/// What an organiser decides.
+/// A decision of the organiser.
 #[derive(Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Decision {
@@ -405,7 +400,6 @@ pub(super) enum Decision {
         bot: String,
         reason: String,
     },
-    /// Undoes a ruling.
     Undo {
         ruling: u32,
         reason: String,

@@ -1,4 +1,4 @@
-//! Who sends a request.
+//! Authenticates the sender of a request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,14 +22,13 @@ use crate::serve::Client;
 
 /// The cookie with the token of an owner.
 pub(super) const COOKIE_NAME: &str = "referee_owner";
-/// How long a browser keeps it, in seconds.
+/// The time for which a browser keeps it, in seconds.
 const COOKIE_AGE: u32 = 400 * 24 * 60 * 60;
-/// How long the body of a request may take. Archives have limits of their own.
+/// The time that the body of a request may take. Archives have limits of their own.
 const BODY: Duration = Duration::from_secs(15);
 /// The maximum length of a token, in bytes.
 const MOST_TOKEN: usize = 256;
 
-/// The hash of a token.
 fn hash_of(token: &str) -> Result<[u8; 32], OwnersError> {
     if token.len() > MOST_TOKEN {
         return Err(ActError::unknown_token().into());
@@ -73,7 +72,6 @@ pub(super) fn proxied_user(parts: &Parts, options: &OwnersOptions) -> Option<Str
 }
 
 impl OwnersOptions {
-    /// The path of the cookie.
     fn path(&self) -> &str {
         let url = self.url.as_deref().unwrap_or("/");
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -88,7 +86,6 @@ pub(super) struct SignedIn {
     pub(super) credential: OwnerCredential,
 }
 
-/// An owner who takes part.
 pub(super) struct ActiveOwner(pub(super) SignedIn);
 
 impl FromRequestParts<Arc<Owners>> for SignedIn {
@@ -154,7 +151,6 @@ pub(super) struct SessionBody {
     pub(super) token: String,
 }
 
-/// Signs a browser in.
 pub(super) async fn begin(
     State(owners): OwnersState,
     Body(body): Body<SessionBody>,
@@ -163,7 +159,6 @@ pub(super) async fn begin(
     owners.sign_in(COOKIE_NAME, body, check).await
 }
 
-/// Signs a browser out.
 pub(super) async fn end(State(owners): OwnersState) -> Response {
     owners.sign_out(COOKIE_NAME)
 }

@@ -22,7 +22,7 @@ use crate::serve::Client;
 /// The maximum length of an affiliation or a contact, in characters.
 const MOST_TEXT: usize = 200;
 
-/// What is to be known before one signs up.
+/// Facts for an owner before signing up.
 #[derive(Serialize)]
 struct SignUpFacts<'a> {
     league: &'a str,
@@ -31,12 +31,11 @@ struct SignUpFacts<'a> {
     /// The id that the proxy names.
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<String>,
-    /// What happens at stated times, the next first.
+    /// Events at stated times, the next one first.
     events: Vec<PlannedEvent>,
     ladders: Vec<LadderLink<'a>>,
 }
 
-/// A ladder and its pages.
 #[derive(Serialize)]
 pub(super) struct LadderLink<'a> {
     pub(super) name: &'a str,
@@ -44,7 +43,6 @@ pub(super) struct LadderLink<'a> {
     pub(super) url: Option<&'a str>,
 }
 
-/// How to sign up.
 pub(super) async fn facts(State(owners): OwnersState, parts: Parts) -> Response {
     let options = owners.options();
     let ladders = owners.ladders.iter().map(|ladder| LadderLink {
@@ -63,7 +61,7 @@ pub(super) async fn facts(State(owners): OwnersState, parts: Parts) -> Response 
     json(StatusCode::OK, &facts)
 }
 
-/// What a new owner says of itself.
+/// A new owner's description of itself.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SignUpBody {
@@ -75,7 +73,7 @@ pub(super) struct SignUpBody {
     invitation: Option<String>,
 }
 
-/// What an owner says of itself. An empty text stands for none.
+/// An owner's description of itself. An empty text stands for none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Profile {
@@ -114,7 +112,6 @@ pub(super) fn new_token() -> io::Result<(String, [u8; 32])> {
     Ok((token, hash))
 }
 
-/// Who has signed up.
 #[derive(Serialize)]
 struct SignedUp<'a> {
     id: &'a str,
@@ -156,7 +153,7 @@ pub(super) async fn sign_up(
         contact: given(contact),
         state: if is_waiting { OwnerState::Waiting } else { OwnerState::Active },
         token: user.is_none().then(|| OwnerToken::new(hash, now())),
-        // Those with an invitation count for no limit.
+        // Sign-ups with an invitation count for no limit.
         network: (!is_invited).then_some(network),
         joined_at: utc(now()),
         left_at: None,

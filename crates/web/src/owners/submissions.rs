@@ -25,9 +25,9 @@ use super::error::OwnersError;
 use super::session::{ActiveOwner, SignedIn};
 use super::{Owners, OwnersState, json, now};
 
-/// How long the next part of an archive may take.
+/// The time that the next part of an archive may take.
 const SILENCE: Duration = Duration::from_secs(30);
-/// How long a whole archive may take.
+/// The time that a whole archive may take.
 const WHOLE: Duration = Duration::from_secs(15 * 60);
 /// The size of the parts in which an archive is read.
 const PART: usize = 64 << 10;
@@ -40,7 +40,6 @@ pub struct SubmissionIntake {
     files: SubmissionFiles,
     league: Mutex<League>,
     limits: CurrentLimits,
-    /// Why none is taken.
     why: Option<String>,
     /// By owner: the day, as in times of UTC, and the number of uploads on it that have failed.
     failed: Mutex<HashMap<String, (String, u32)>>,
@@ -143,7 +142,7 @@ struct SubmissionView {
     submission: Submission,
     /// Whether its archive is still there.
     kept: bool,
-    /// What its program keeps between matches.
+    /// Data that its program keeps between matches.
     kept_data: Vec<KeptOnLadder>,
     /// Only of a single submission.
     #[serde(skip_serializing_if = "Option::is_none")]

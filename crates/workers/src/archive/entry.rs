@@ -14,7 +14,7 @@ const PROGRAM: u32 = 0o755;
 /// A file or a link of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Its path: names separated by `/`.
+    /// The path: names separated by `/`.
     pub(super) path: String,
     pub(super) kind: EntryKind,
 }
@@ -47,12 +47,11 @@ impl Entry {
         (self.size().next_multiple_of(BLOCK as u64) - self.size()) as usize
     }
 
-    /// An error of this entry.
     pub(super) fn error(&self, reason: impl Into<String>) -> ArchiveError {
         ArchiveError::Entry { path: self.path.clone(), reason: reason.into() }
     }
 
-    /// Its header.
+    /// The header.
     ///
     /// # Errors
     /// If the path or the target is too long.
@@ -167,7 +166,7 @@ impl Entry {
     }
 }
 
-/// How files in other formats begin.
+/// The first bytes of files in other formats.
 const FORMATS: [(&[u8], &str); 8] = [
     (b"PK\x03\x04", "a zip file"),
     (b"\x1f\x8b", "a gzip file"),

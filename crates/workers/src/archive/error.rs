@@ -1,11 +1,11 @@
-//! What is wrong with an archive.
+//! Defects of an archive.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use referee_files::NotInFolder;
 
-/// Why an archive cannot be written or is rejected.
+/// Reasons why an archive cannot be written or is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     #[error("`{}`: {reason}", referee_game::printable::printable(.path))]

@@ -57,7 +57,7 @@ pub fn unpack_foreign(
     Ok(true)
 }
 
-/// Where an archive is unpacked, and how much of it was.
+/// The directory in which an archive is unpacked, and the size unpacked so far.
 struct Target<'a> {
     folder: &'a Path,
     limits: ArchiveLimits,
@@ -170,7 +170,7 @@ impl Target<'_> {
     }
 }
 
-/// What keeps an entry from its place is another one.
+/// The obstacle in an entry's place is another entry.
 fn in_the_way(entry: &Entry, error: io::Error) -> ArchiveError {
     match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
@@ -180,7 +180,7 @@ fn in_the_way(entry: &Entry, error: io::Error) -> ArchiveError {
     }
 }
 
-/// What reading damaged data says is an error of the archive.
+/// Errors of reading damaged data are errors of the archive.
 fn damaged(error: io::Error) -> ArchiveError {
     match error.kind() {
         io::ErrorKind::InvalidData

@@ -24,7 +24,7 @@ const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackedArchive {
     pub id: ArchiveId,
-    /// Its size, in bytes.
+    /// The size, in bytes.
     pub size: u64,
     /// The number of files and links in it.
     pub entries: usize,

@@ -1,4 +1,4 @@
-//! What archives keep, and hostile archives.
+//! Archives and hostile archives.
 
 use std::fs;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -397,7 +397,7 @@ fn too_many_files_or_directories_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is changed in an archive: it is refused, or it is a valid archive of other files.
+    /// After any change of an archive: it is refused, or it is a valid archive of other files.
     #[test]
     fn a_changed_archive_unpacks_to_its_own_files_or_not_at_all(
         at in 0usize..4096, byte in any::<u8>(), cut in any::<bool>(), block in 0usize..8, with in 0usize..8,
@@ -432,7 +432,7 @@ fn a_cache_writes_through_no_planted_link_and_waits_for_no_fifo() {
         assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
     };
     fs::write(path("victim"), "precious").unwrap();
-    // Where the cache unpacks.
+    // The directory in which the cache unpacks.
     let work = path("cache").join("work");
     fs::create_dir_all(&work).unwrap();
     std::os::unix::fs::symlink(path("victim"), path("cache/lock")).unwrap();

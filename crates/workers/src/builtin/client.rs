@@ -25,12 +25,12 @@ use crate::machine::Machine;
 use crate::unit::{UnitId, UnitOutcome};
 use referee_game::Chain;
 
-/// How long the worker waits before it connects again, at first and at most.
+/// The time for which the worker waits before it connects again, at first and at most.
 const AGAIN: Duration = Duration::from_millis(250);
 const AGAIN_MOST: Duration = Duration::from_secs(8);
 /// The coordinator waits until a live worker has tried again, and for its handshake.
 const _: () = assert!(AGAIN_MOST.as_secs() + HANDSHAKE.as_secs() < RECONNECT_WINDOW.as_secs());
-/// How long a worker that ends waits until the coordinator has read everything.
+/// The time for which a worker that ends waits until the coordinator has read everything.
 const CLOSING: Duration = Duration::from_secs(5);
 
 /// A worker's end of the built-in carrier.
@@ -39,7 +39,6 @@ pub struct BuiltInWorker {
     pub address: String,
     /// Verifies the certificate of the coordinator.
     pub tls: Arc<ClientConfig>,
-    /// The name of the token.
     pub name: String,
     pub token: String,
     /// The description of the worker's machine.
@@ -76,7 +75,7 @@ pub(super) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         let holding = state.holding.iter().cloned().collect();
         let connected = tokio::select! {
             connected = timeout(HANDSHAKE, connect(holding)) => connected,
-            // What the worker asks for meanwhile is kept.
+            // Requests of the worker meanwhile are kept.
             () = state.collect(&mut requests) => return Ok(()),
         };
         let lost = match connected {

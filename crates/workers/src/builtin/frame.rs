@@ -25,7 +25,6 @@ pub(super) const CHUNK_BYTES: usize = 256 * 1024;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Hello {
     pub(super) version: u32,
-    /// The name of its token.
     pub(super) name: String,
     pub(super) token: String,
     pub(super) machine: Machine,

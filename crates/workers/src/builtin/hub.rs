@@ -22,7 +22,7 @@ const MOST_UNITS: usize = MOST_SLOTS as usize;
 const LEAST_PROGRESS: Duration = Duration::from_secs(1);
 /// A run that has had no units for so long saves no time up for later.
 const IDLE: Duration = Duration::from_secs(10);
-/// How long the end of the run may take to reach the workers.
+/// The time that the end of the run may take to reach the workers.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// From a connection to the hub.
@@ -52,7 +52,7 @@ struct ConnectedWorker {
     until: Instant,
     /// Distinguishes it from another worker on a machine of the same name.
     instance: u64,
-    /// Its states by run. It gets no units of other runs.
+    /// The states by run. It gets no units of other runs.
     states: BTreeMap<String, MachineState>,
     free: usize,
     holding: BTreeSet<UnitId>,
@@ -67,18 +67,17 @@ struct ConnectedWorker {
 }
 
 impl ConnectedWorker {
-    /// Whether it can take a unit of this run.
+    /// Returns whether it can take a unit of this run.
     fn can_take(&self, run: &str) -> bool {
         let is_active = self.states.values().all(|&state| state == MachineState::Active);
         self.connection.is_some() && self.free > 0 && is_active && self.states.contains_key(run)
     }
 }
 
-/// How long workers have played the units of a run.
+/// The time for which workers have played the units of a run.
 struct RunTime {
     /// The sum over all units.
     played: Duration,
-    /// When it last had a unit.
     active_at: Instant,
 }
 

@@ -12,7 +12,7 @@ pub use server::{BuiltInCoordinator, WorkerTokens};
 
 use std::time::Duration;
 
-/// How often each side sends something.
+/// The interval at which each side sends something.
 const ALIVE: Duration = Duration::from_secs(10);
 /// After this time without a frame, a connection is lost.
 const SILENCE: Duration = Duration::from_secs(30);

@@ -30,7 +30,7 @@ use referee_engine::sources::{PendingConnections, TokenHash, Vacancy};
 
 /// The maximum number of connections without a valid token.
 const PENDING: usize = 64;
-/// How long a connection with a wrong token waits for its answer.
+/// The time for which a connection with a wrong token waits for its answer.
 const WRONG_TOKEN: Duration = Duration::from_secs(1);
 /// The memory for outcomes that are received or wait to be judged, in KiB.
 const OUTCOMES_KIB: usize = 256 * 1024;

@@ -37,7 +37,7 @@ use referee_game::chance::{RandomStream, Seed, Uniform};
 use referee_store::{Leases, WorkerRow};
 
 const SETS: u32 = 40;
-/// How long a worker plays a set.
+/// The time in which a worker plays a set.
 const TAKES: Duration = Duration::from_secs(20);
 
 /// The network between a worker and the coordinator.
@@ -78,7 +78,7 @@ impl Network {
             let body: usize = lengths.iter().map(|&length| length as usize).sum();
             frame.resize(8 + body, 0);
             from.read_exact(&mut frame[8..]).await?;
-            // What is sent during a partition arrives after it, unless an end has given the connection up.
+            // Bytes sent during a partition arrive after it, unless an end has given the connection up.
             self.pass().await;
             let mut times = 1;
             if self.is_bad {

@@ -1,4 +1,4 @@
-//! What becomes of the outcomes of workers.
+//! Judges the outcomes of workers.
 
 use std::sync::Arc;
 

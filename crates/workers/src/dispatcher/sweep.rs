@@ -1,4 +1,4 @@
-//! What the coordinator looks for now and then: sets without progress, lost workers, requested changes.
+//! The coordinator's periodic checks: sets without progress, lost workers, requested changes.
 
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         Ok(())
     }
 
-    /// Whether a set waits for a worker other than those that are active.
+    /// Returns whether a set waits for a worker other than those that are active.
     fn is_avoided_by_all(&self, open: &OpenSet) -> bool {
         !open.unit.avoid.is_empty() && !self.coordinator.fleet.has_others(&open.unit.avoid)
     }

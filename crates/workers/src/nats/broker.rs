@@ -26,12 +26,12 @@ use referee_transport::{BadCertificate, private_key};
 
 /// The name of the consumer that all workers share.
 const CONSUMER: &str = "workers";
-/// How long a request waits for the broker.
+/// The time for which a request waits for the broker.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How often the broker is asked to create something, and how long the pause is after an error.
+/// The number of tries to create something at the broker, and the pause after an error.
 const TRIES: u32 = 4;
 const REST: Duration = Duration::from_millis(250);
-/// How long an outcome may take.
+/// The time that an outcome may take.
 const TRANSFER: Duration = Duration::from_secs(60);
 /// The size of a part of an object, in bytes: the default, below every usual limit of a message.
 const PART: usize = 128 << 10;
@@ -51,7 +51,7 @@ pub struct Broker {
     pub identity: Option<(PathBuf, PathBuf)>,
 }
 
-/// Whether the broker can be reached.
+/// The state of the connection to the broker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
     Up,
@@ -77,7 +77,7 @@ pub(super) fn sender(subject: &str) -> Option<String> {
     is_name(&name).then_some(name)
 }
 
-/// Where the answers to a worker arrive.
+/// The subject on which answers to a worker arrive.
 pub(super) fn inbox(worker: &str) -> String {
     format!("_INBOX.{}", token(worker))
 }
@@ -96,7 +96,7 @@ impl std::fmt::Debug for NatsConnection {
     }
 }
 
-/// Why a NATS server cannot be used.
+/// Reasons why a NATS server cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BrokerError {
     #[error("{url}")]
@@ -224,7 +224,6 @@ impl NatsConnection {
         }
     }
 
-    /// The subject of a set.
     pub(super) fn work(&self, unit: &UnitId) -> String {
         format!("{}{}", self.works(&unit.run), unit.set)
     }
@@ -254,7 +253,6 @@ impl NatsConnection {
         format!("{}.echo.{run}", self.queue)
     }
 
-    /// The subject of a worker.
     pub(super) fn worker(&self, name: &str) -> String {
         format!("{}.worker.{}", self.queue, token(name))
     }
@@ -366,7 +364,6 @@ impl NatsConnection {
         files.put(meta, &mut bytes).await.map(drop).map_err(failed)
     }
 
-    /// Reads an outcome.
     pub(super) async fn get(&self, name: &str, most: usize) -> Result<Vec<u8>, BrokerError> {
         let mut bytes = Vec::new();
         let read = async {

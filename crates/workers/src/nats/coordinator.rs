@@ -27,7 +27,7 @@ use crate::machine::{Machine, MachineState, is_name};
 use crate::unit::{EncodedOutcome, OUTCOME_BYTES, UnitId, WorkUnit};
 use referee_game::Chain;
 
-/// How many units the broker hands out for each slot of a worker before one is acknowledged.
+/// The number of units that the broker hands out for each slot of a worker before one is acknowledged.
 const OUT_PER_SLOT: usize = 4;
 /// The same before a worker is known.
 const FIRST_OUT: usize = 64;
@@ -41,14 +41,13 @@ const MOST_READS: usize = 4;
 #[derive(Debug)]
 pub struct NatsCoordinator {
     pub broker: Broker,
-    /// The id of the run.
     pub run: String,
     /// The directory with the archives of the bots: `SHA256.tar`.
     pub archives: PathBuf,
     /// The key that workers trust.
     pub key: SigningKey,
     pub times: CarrierTimes,
-    /// Where it passes the states of workers on, if they also build programs.
+    /// The receiver of workers' states, if they also build programs.
     pub trials: Option<TrialStates>,
 }
 
@@ -106,7 +105,6 @@ impl CoordinatorEnd for NatsCoordinator {
     }
 }
 
-/// An assigned set.
 struct Open {
     unit: Box<WorkUnit>,
     payload: Vec<u8>,
@@ -161,14 +159,14 @@ struct CoordinatorService {
     /// The workers that speak another version of the messages.
     incompatible: HashSet<String>,
     signer: Signer,
-    /// Its public key.
+    /// The public key.
     trusted: TrustedKeys,
     /// The outcomes that the coordinator is judging, by unit and worker.
     judging: HashSet<(UnitId, String)>,
     /// Outcomes that are read from the object store.
     reads: JoinSet<(UnitId, String, Result<Vec<u8>, BrokerError>)>,
     uploaded: HashSet<ArchiveId>,
-    /// How many units the broker hands out before one is acknowledged.
+    /// The number of units that the broker hands out before one is acknowledged.
     most_out: usize,
     reconciled: Instant,
     /// The first message in the state of the stream, if the broker did not find it.
@@ -519,7 +517,6 @@ impl CoordinatorService {
         }
     }
 
-    /// Passes on an outcome.
     fn read(&mut self, unit: UnitId, worker: String, bytes: Result<Vec<u8>, BrokerError>) {
         match bytes {
             Ok(bytes) => {

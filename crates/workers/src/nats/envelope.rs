@@ -86,7 +86,7 @@ impl SigningKey {
         Ok(key)
     }
 
-    /// Its public key, which workers trust: 64 hex digits.
+    /// The public key, which workers trust: 64 hex digits.
     pub fn public(&self) -> String {
         hex::encode(self.0.public_key().as_ref())
     }
@@ -197,7 +197,7 @@ pub(super) struct SignedMessage<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// Why a message is not taken.
+/// Reasons why a message is not taken.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EnvelopeError {
     #[error("it has version {0} of the messages, this program {VERSION}")]

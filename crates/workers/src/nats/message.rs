@@ -74,8 +74,8 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// Whether it is later than the last known delivery of the same unit. Another message is always later, also with a
-    /// lower sequence number: a stream that is created again counts from 1.
+    /// Returns whether it is later than the last known delivery of the same unit. Another message is always
+    /// later, also with a lower sequence number: a stream that is created again counts from 1.
     pub(super) fn is_after(self, known: Delivery) -> bool {
         self.message != known.message || self.number > known.number
     }

@@ -42,17 +42,17 @@ use std::time::Duration;
 /// The times of the carrier. Tests scale them down.
 #[derive(Clone, Copy, Debug)]
 pub struct CarrierTimes {
-    /// How long a unit may be without progress before the broker hands it out again.
+    /// The time for which a unit may be without progress before the broker hands it out again.
     pub ack_wait: Duration,
-    /// How often a worker reports that the matches of a unit move.
+    /// The interval at which a worker reports that the matches of a unit move.
     pub progress: Duration,
-    /// How often a worker reports its units.
+    /// The interval at which a worker reports its units.
     pub hello: Duration,
     /// After this time without a message a worker counts as lost.
     pub lost: Duration,
-    /// How often a worker sends an outcome again that has no verdict.
+    /// The interval at which a worker sends an outcome again that has no verdict.
     pub resend: Duration,
-    /// How often the coordinator compares the stream with the sets that are out.
+    /// The interval at which the coordinator compares the stream with the sets that are out.
     pub reconcile: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Whether the messages of workers arrive.
+//! The reception of workers' messages.
 
 use std::time::{Duration, Instant};
 
@@ -13,13 +13,11 @@ pub(super) struct Reception {
 }
 
 impl Reception {
-    /// None has arrived yet.
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     pub(super) fn new(most: Duration) -> Reception {
         Reception { most, echoed: Instant::now(), since: None }
     }
 
-    /// One has arrived.
     pub(super) fn echo(&mut self, now: Instant) {
         if self.since.is_none() || now - self.echoed > self.most {
             self.since = Some(now);
@@ -27,7 +25,6 @@ impl Reception {
         self.echoed = now;
     }
 
-    /// The connection was lost.
     pub(super) fn lose(&mut self) {
         self.since = None;
     }

@@ -33,7 +33,7 @@ use referee_game::Chain;
 
 /// The maximum number of workers that build.
 const MOST_WORKERS: usize = 10_000;
-/// How long the end may take to reach the broker.
+/// The time that the end may take to reach the broker.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Hands trials out to the workers that build.
@@ -47,7 +47,7 @@ pub struct NatsTrials {
     pub times: CarrierTimes,
 }
 
-/// Where coordinators pass the states of their workers on. Trials are handed out as long as a coordinator has it.
+/// Receives the states of workers from coordinators. Trials are handed out as long as a coordinator has it.
 #[derive(Clone, Debug)]
 pub struct TrialStates {
     orders: UnboundedSender<Order>,
@@ -129,7 +129,7 @@ struct TryingWorker {
     /// The number of its slots without a set, as far as it is known.
     free: usize,
     seen: Instant,
-    /// How many times in a row it has not begun with a trial.
+    /// The number of times in a row that it has not begun with a trial.
     missed: u32,
     trial: Option<AskedTrial>,
 }
@@ -157,7 +157,7 @@ struct AskedTrial {
 }
 
 struct NatsDesk {
-    /// Its id, which its messages have in place of that of a run.
+    /// The id, which its messages have in place of that of a run.
     id: String,
     connection: NatsConnection,
     archives: PathBuf,
@@ -224,7 +224,7 @@ impl NatsDesk {
         }
     }
 
-    /// Whether a worker gets sets of all runs.
+    /// Returns whether a worker gets sets of all runs.
     fn is_active(&self, worker: &str) -> bool {
         let states = self.states.get(worker);
         states.is_some_and(|runs| runs.values().all(|&state| state == MachineState::Active))
@@ -390,7 +390,6 @@ impl NatsDesk {
         while self.deletions.try_join_next().is_some() {}
     }
 
-    /// Removes workers.
     fn take_workers(&mut self, is_it: impl Fn(&TryingWorker) -> bool) -> BTreeMap<String, TryingWorker> {
         let workers = std::mem::take(&mut self.workers).into_iter();
         let (taken, others) = workers.partition(|(_, worker)| is_it(worker));

@@ -25,12 +25,12 @@ use crate::machine::{Machine, MachineState};
 use crate::unit::{UnitId, WorkUnit};
 use referee_game::Chain;
 
-/// How long a pull waits at the broker, and how long it rests after an error.
+/// The time for which a pull waits at the broker, and the pause after an error.
 const PULL: Duration = Duration::from_secs(10);
 const REST: Duration = Duration::from_secs(1);
-/// How long a unit that this worker must not play waits before the broker hands it out again.
+/// The time for which a unit that this worker must not play waits before the broker hands it out again.
 const AVOIDED: Duration = Duration::from_secs(2);
-/// How often an archive is asked for before that is an error.
+/// The number of tries to get an archive before that is an error.
 const TRIES: u32 = 5;
 /// The number of runs that are kept in memory as over.
 const MOST_OVER: usize = 1000;
@@ -111,7 +111,7 @@ struct HeldUnit {
 /// An outcome without a verdict, or a report on a trial that the desk may not have.
 struct Unconfirmed {
     bytes: Arc<Vec<u8>>,
-    /// Its name in the object store, if it is too large for a message.
+    /// The name in the object store, if it is too large for a message.
     object: Option<String>,
     /// Whether it is being stored.
     is_storing: bool,
@@ -127,7 +127,7 @@ impl Unconfirmed {
         Unconfirmed { bytes: Arc::new(bytes), object, is_storing: false, sent: Instant::now() - resend }
     }
 
-    /// Whether it has to be sent, which it then counts as.
+    /// Returns whether it has to be sent, which it then counts as.
     fn take_due(&mut self, age: Duration, now: Instant) -> bool {
         let is_due = now - self.sent >= age;
         if is_due {
@@ -181,14 +181,12 @@ struct WorkerService {
 /// A run whose coordinator has sent a state.
 struct KnownRun {
     state: MachineState,
-    /// The time of the message.
     at: u64,
     /// The time of the first such message since the run was last over.
     since: u64,
     heard: Instant,
 }
 
-/// Waits for a unit.
 async fn pull(connection: NatsConnection) -> Option<Message> {
     let one = async {
         let consumer: PullConsumer = connection.consumer().await?;

@@ -15,7 +15,7 @@ use referee_game::Chain;
 use referee_game::erased::Rules;
 
 impl WorkerTrial {
-    /// Whether it waits for this archive, that of the program.
+    /// Returns whether it waits for this archive, that of the program.
     pub(super) fn wants(&self, id: ArchiveId) -> bool {
         !self.is_begun && self.archive.is_none() && self.job.archive == id
     }
@@ -138,7 +138,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     }
 }
 
-/// What this machine could not do.
+/// The verdict if this machine could not do it.
 fn unable(id: u64, why: &dyn Error) -> TriedProgram {
     (id, TrialReply { log: String::new(), verdict: TrialVerdict::Unable(Chain(why).to_string()) }, Vec::new())
 }

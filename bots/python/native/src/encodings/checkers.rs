@@ -23,7 +23,7 @@ const fn square((row, column): (i8, i8)) -> u16 {
     (4 * row + column / 2) as u16
 }
 
-/// Where the planes of each square begin in an observation.
+/// The offsets of each square's planes in an observation.
 const OFFSETS: [usize; 32] = {
     let mut offsets = [0; 32];
     let mut square = 0;

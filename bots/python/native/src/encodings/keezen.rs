@@ -9,7 +9,6 @@ const CARDS: usize = Rank::ALL.len();
 const ENTER: u16 = CARDS as u16;
 const ENTER_PARTNER: u16 = ENTER + 1;
 const TRACK: u16 = ENTER_PARTNER + 1;
-/// The squares of a home.
 const HOME: u16 = 4;
 /// The most cards in a hand.
 const HAND: f32 = 5.0;

@@ -1,6 +1,7 @@
-//! How positions become observations and moves become actions, for each game: what the tables in the README of
-//! `referee_bot.env` define. The same definitions for the other backend are in `referee_bot/env/encodings`;
-//! `tests/test_env_native.py` compares every number of both over thousands of positions.
+//! The encoding of positions as observations and of moves as actions, for each game: what the tables in the
+//! README of `referee_bot.env` define. The same definitions for the other backend are in
+//! `referee_bot/env/encodings`; `tests/test_env_native.py` compares every number of both over thousands of
+//! positions.
 
 mod checkers;
 mod chess;
@@ -48,9 +49,8 @@ impl Word {
 /// A move of the game of an encoding.
 pub(crate) type MoveOf<E> = <<E as Encoding>::Game as Game>::Move;
 
-/// How the positions and moves of one game look to a network.
+/// The encoding of one game's positions and moves for a network.
 pub(crate) trait Encoding: Send + Sync + 'static {
-    /// The game.
     type Game: Game<Move: Sync, Options: Sync> + Sync;
 
     /// Creates the encoding for a seating of the game.
@@ -59,7 +59,6 @@ pub(crate) trait Encoding: Send + Sync + 'static {
     /// The shape of an observation.
     fn shape(&self) -> Vec<usize>;
 
-    /// The number of actions.
     fn actions(&self) -> usize;
 
     /// The actions that spell a move of a seat.

@@ -67,7 +67,7 @@ impl Encoding for XeQueoEncoding {
         let [own, other] = [seat.index(), 1 - seat.index()].map(|seat| share(position.rings[seat], 4));
         fill(out, PLANES, 18, own);
         fill(out, PLANES, 19, other);
-        // How often each pawn was moved in this round, by the own side and by the enemy.
+        // The moves of each pawn in this round, by the own side and by the enemy.
         let mut moved = [0_u32; 14];
         for (mover, pawn, _) in game.moves() {
             moved[7 * usize::from(mover != seat) + pawn as usize] += 1;

@@ -16,10 +16,9 @@ use crate::dice::Dice;
 
 type Move = <Checkers as Game>::Move;
 
-/// How many nodes pass between two looks at the clock.
+/// Nodes between two looks at the clock.
 const BETWEEN_LOOKS: u64 = 256;
 
-/// The search.
 #[derive(Clone, Debug)]
 pub struct AlphaBeta {
     depth: u8,

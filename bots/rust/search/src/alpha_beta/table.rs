@@ -9,7 +9,7 @@ use super::worth::is_won;
 /// Capacity of the table, in positions.
 const ROOM: usize = 1 << 17;
 
-/// How a stored score bounds the true one.
+/// The bound that a stored score is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     Exact,
@@ -66,7 +66,6 @@ impl Table {
         Table { places: vec![None; ROOM] }
     }
 
-    /// Clears the table.
     pub(super) fn clear(&mut self) {
         self.places.fill(None);
     }

@@ -33,7 +33,7 @@ fn search_finds_a_win_in_one() {
     assert_finds("B:B14,15,K30:W18,26", 8, "15x22x31", WIN - 1);
 }
 
-/// What a position is worth by looking at everything.
+/// The value of a position by exhaustive search.
 fn minimax(position: &Checkers, depth: u8, ply: i32) -> i32 {
     let board = position.key();
     let seat = board.to_move().seat();

@@ -1,4 +1,4 @@
-//! What a quiet position is worth, in hundredths of a man.
+//! Static evaluation of a quiet position, in hundredths of a man.
 
 use referee_games::checkers::{Board, Colour};
 
@@ -16,12 +16,11 @@ const ROW: i32 = 4;
 /// For a man on the row where the enemy is crowned.
 const GUARD: i32 = 8;
 
-/// Whether it is the score of a win that is in sight.
+/// Returns whether it is the score of a win that is in sight.
 pub(super) const fn is_won(score: i32) -> bool {
     score > WIN / 2
 }
 
-/// For the side that moves.
 pub(super) fn worth(board: &Board) -> i32 {
     let [own, enemy] = [board.to_move(), board.to_move().other()].map(|colour| Side::of(board, colour));
     let lead = own.material - enemy.material;

@@ -22,7 +22,6 @@ use self::tree::Tree;
 use crate::bot::{Found, NoPlayer, Player, Question, Search, Searcher, seated};
 use crate::dice::Dice;
 
-/// The search.
 #[derive(Clone, Debug)]
 pub struct MonteCarlo {
     playouts: u32,

@@ -9,7 +9,7 @@ use crate::dice::Dice;
 const LONGEST: u32 = 5000;
 /// Number of decisions between two checks of the deadline.
 const BETWEEN_LOOKS: u32 = 64;
-/// How often a move that loses immediately is redrawn.
+/// The number of times that a move that loses immediately is redrawn.
 const SECOND_THOUGHTS: u32 = 3;
 
 /// The value of a playout for each side: 1 ahead of all others, 0 behind all others.

@@ -92,7 +92,7 @@ struct TakesTheWin;
 const WORLDS: usize = 20;
 
 impl TakesTheWin {
-    /// Whether a move wins immediately in every world.
+    /// Returns whether a move wins immediately in every world.
     fn wins<G: Game>(worlds: &[G], seating: Seating, seat: Seat, mv: G::Move) -> bool {
         worlds.iter().all(|world| {
             let mut next = world.clone();

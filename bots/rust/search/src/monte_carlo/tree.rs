@@ -29,7 +29,7 @@ struct Arm<M> {
     /// In how many visits the move was legal.
     available: u32,
     visits: u32,
-    /// How often the move ended the game.
+    /// The number of playouts in which the move ended the game.
     ends: u32,
     /// The sum of its playout values for the deciding side.
     worth: f64,
@@ -37,7 +37,6 @@ struct Arm<M> {
     next: Option<usize>,
 }
 
-/// A decision in the tree.
 struct Step {
     node: usize,
     arm: usize,
@@ -92,7 +91,7 @@ impl<M> Arm<M> {
         self.worth / f64::from(self.visits)
     }
 
-    /// Whether the move always ended the game: then it needs no exploration.
+    /// Returns whether the move always ended the game: then it needs no exploration.
     fn wins_at_once(&self) -> bool {
         self.visits > 0 && self.ends == self.visits && self.worth == f64::from(self.visits)
     }
@@ -111,7 +110,7 @@ impl<G: Game> Tree<G> {
         }
     }
 
-    /// Whether there is more than one move.
+    /// Returns whether there is more than one move.
     pub(super) fn has_choice(&self) -> bool {
         self.nodes[0].moves.len() > 1
     }

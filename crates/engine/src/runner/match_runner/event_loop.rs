@@ -28,11 +28,9 @@ use crate::runner::starts::Starts;
 use crate::runner::stop_signal::signalled;
 use crate::sources::{Listen, Lobby, ParkedLobby};
 
-/// What the loop reacts to.
 pub(super) struct Inputs<I> {
     /// Events of the lanes, with the number of the lane.
     pub(super) events: mpsc::UnboundedReceiver<(usize, LaneEvent)>,
-    /// Halts of the reporter.
     pub(super) halts: mpsc::UnboundedReceiver<Halt>,
     /// Aborts the run when it resolves.
     pub(super) interrupt: I,
@@ -47,7 +45,7 @@ pub(super) struct EventLoop {
     pub(super) schedule: SharedScheduler,
     pub(super) common: Arc<RunContext>,
     pub(super) lobby: Option<Lobby>,
-    /// How long a match waits for a bot that is not connected.
+    /// The time for which a match waits for a bot that is not connected.
     pub(super) wait: Duration,
     /// Created before the lanes: the watchdog thread must not inherit their CPU affinity.
     pub(super) clock: LaneClock,
@@ -122,7 +120,6 @@ impl EventLoop {
         std::mem::take(&mut self.lanes).into_iter().map(|lane| lane.thread).collect()
     }
 
-    /// Starts the acceptor.
     fn open_lobby(&mut self, listen: Option<&Listen>, parked: Option<ParkedLobby>) -> Result<(), Halt> {
         if let Some(listen) = listen {
             let bots = self.common.bots.all();

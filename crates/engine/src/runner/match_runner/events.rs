@@ -1,4 +1,4 @@
-//! What the event loop of a run reacts to.
+//! Inputs of the event loop of a run.
 
 use super::event_loop::EventLoop;
 use super::supply::Need;

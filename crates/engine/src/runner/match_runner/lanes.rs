@@ -28,7 +28,7 @@ pub(super) struct LaneThread {
     pub(super) thread: JoinHandle<()>,
 }
 
-/// How the lanes of a run are started.
+/// The configuration of a run's lanes.
 pub(super) struct LaneConfig {
     /// The number of pairings that play concurrently.
     pub(super) jobs: usize,

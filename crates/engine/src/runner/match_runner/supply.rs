@@ -29,7 +29,7 @@ pub(super) struct Need {
 pub(super) struct NeedKind {
     /// The configurations of the bots, sorted.
     entrants: Vec<usize>,
-    /// What the match does if one of them is not connected.
+    /// Behaviour while one of them is not connected.
     pub(super) wait: Wait,
 }
 

@@ -80,7 +80,7 @@ impl LanePairings {
         }
     }
 
-    /// What a match does if this bot is not connected. A match that has begun waits.
+    /// Behaviour of a match while this bot is not connected. A match that has begun waits.
     fn wait_for(&self, key: BotKey) -> Wait {
         let bot = &self.bots[key];
         let next = bot.pairing.and_then(|pairing| self.pairings[pairing].next.front());
@@ -131,7 +131,6 @@ impl LanePairings {
         }
     }
 
-    /// A bot is not available.
     pub(super) fn fail(&mut self, key: BotKey, fault: BotFault) {
         let bot = &mut self.bots[key];
         bot.state = BotState::Failed(fault.clone());
@@ -141,7 +140,6 @@ impl LanePairings {
         self.continue_pairing_of(key);
     }
 
-    /// Releases a bot.
     pub(super) fn retire(&mut self, key: BotKey, reason: &str) {
         let Some(bot) = self.bots.remove(key) else { return };
         let session = bot.session();

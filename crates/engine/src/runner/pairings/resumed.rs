@@ -18,7 +18,6 @@ use crate::runner::run_failure::RunFailure;
 #[derive(Default)]
 pub(super) struct ExpectedBots {
     instances: HashMap<BotKey, BotInstance>,
-    /// When the wait ends.
     pub(super) until: Option<Instant>,
 }
 
@@ -51,7 +50,7 @@ impl LanePairings {
         }
     }
 
-    /// Whether a match of an earlier process waits for this bot to connect.
+    /// Returns whether a match of an earlier process waits for this bot to connect.
     pub(super) fn is_expected(&self, key: BotKey) -> bool {
         self.expected.instances.contains_key(&key)
             && self.bots.get(key).is_some_and(|bot| matches!(bot.state, BotState::Requested))

@@ -19,7 +19,7 @@ const BATCH: usize = 64;
 const BEHIND: u32 = 16;
 /// The maximum number of pending connections that are examined to make room for a new one.
 const LOOKS: usize = 8;
-/// How long to wait for a descriptor if none can be freed.
+/// The time to wait for a descriptor if none can be freed.
 const REST: Duration = Duration::from_millis(50);
 
 impl AcceptLoop {

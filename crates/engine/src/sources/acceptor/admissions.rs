@@ -1,4 +1,4 @@
-//! Which bots may connect, and how often.
+//! Admits bots by name, and limits their frequency.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(in crate::sources) struct Admissions {
     names: RwLock<HashMap<String, AllowedBot>>,
     needs_token: bool,
     most: usize,
-    /// How long the matches of a lost connection wait; zero without tokens.
+    /// The time for which the matches of a lost connection wait; zero without tokens.
     reconnect: Duration,
     /// The bots whose next connection replaces another one.
     known: Mutex<HashSet<BotInstance>>,
@@ -32,7 +32,7 @@ pub(in crate::sources) struct Admissions {
     refusals: Arc<AtomicU64>,
 }
 
-/// Why a connection is rejected.
+/// The reason why a connection is rejected.
 pub(super) type AdmissionError = (ErrorCode, String);
 
 #[derive(Default)]
@@ -75,7 +75,7 @@ impl Admissions {
         }
     }
 
-    /// Whether bots of this name may be connected.
+    /// Returns whether bots of this name may be connected.
     pub(in crate::sources) fn allows(&self, name: &str) -> bool {
         self.names().get(name).is_some_and(|bot| !bot.tokens.is_empty() || !self.needs_token)
     }
@@ -84,13 +84,13 @@ impl Admissions {
         self.names.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What connections are offered.
+    /// The role that connections are offered.
     pub(super) fn role(&self) -> Role {
         let auth = if self.needs_token { Auth::Token } else { Auth::None };
         Role::Connection { auth, reconnects: !self.reconnect.is_zero() }
     }
 
-    /// How long the matches of a lost connection wait.
+    /// The time for which the matches of a lost connection wait.
     pub(in crate::sources) fn reconnect(&self) -> Duration {
         self.reconnect
     }
@@ -108,12 +108,12 @@ impl Admissions {
         }
     }
 
-    /// Whether every bot needs a token.
+    /// Returns whether every bot needs a token.
     pub(in crate::sources) fn asks_for_tokens(&self) -> bool {
         self.needs_token
     }
 
-    /// Whether a bot of this name takes part.
+    /// Returns whether a bot of this name takes part.
     pub(super) fn has(&self, name: &str) -> bool {
         self.names().contains_key(name)
     }

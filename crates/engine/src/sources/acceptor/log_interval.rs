@@ -12,7 +12,7 @@ const APART: Duration = Duration::from_secs(10);
 pub(super) struct LogInterval(Option<Instant>);
 
 impl LogInterval {
-    /// Whether the event may be logged now; if so, not again for a while.
+    /// Returns whether the event may be logged now; if so, not again for a while.
     pub(super) fn begin(&mut self, now: Instant) -> bool {
         let is_due = self.0.is_none_or(|logged| logged + APART <= now);
         if is_due {

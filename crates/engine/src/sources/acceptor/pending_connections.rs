@@ -86,7 +86,7 @@ impl<K> AddressHistory<K> {
         self.is_suspect = self.failed > self.introduced;
     }
 
-    /// Whether the address is suspect at this time, even if its counts are out of date.
+    /// Returns whether the address is suspect at this time, even if its counts are out of date.
     fn is_suspect(&self, now: Instant) -> bool {
         let half_lives = (now - self.halved).as_secs() / HALF_LIFE.as_secs();
         let lately = |count: u32| u64::from(count) >> half_lives.min(32);
@@ -114,7 +114,6 @@ impl<K> Default for PendingConnections<K> {
 }
 
 impl<K: Copy + Eq + Hash> PendingConnections<K> {
-    /// Their number.
     pub fn count(&self) -> usize {
         self.by_session.len()
     }
@@ -181,8 +180,8 @@ impl<K: Copy + Eq + Hash> PendingConnections<K> {
             .collect();
     }
 
-    /// Whether to close a new connection from this address at once, when connections arrive too fast to be greeted.
-    /// True for most connections of suspect addresses.
+    /// Returns whether to close a new connection from this address at once, when connections arrive too fast
+    /// to be greeted. True for most connections of suspect addresses.
     pub(super) fn sheds(&mut self, peer: IpAddr, now: Instant) -> bool {
         let peer = network(peer);
         self.asked += 1;

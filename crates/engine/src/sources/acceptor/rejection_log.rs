@@ -12,7 +12,7 @@ use crate::sources::acceptor::log_interval::LogInterval;
 /// The maximum number of pairs of reason and address that are remembered. Later ones are only counted.
 const MOST_LOGGED: usize = 1024;
 
-/// Why a connection was rejected. Never contains the token.
+/// The reason why a connection was rejected. Never contains the token.
 pub(super) struct RejectionReason {
     /// The same for all rejections of a kind, independent of text that the peer made up.
     kind: String,

@@ -15,7 +15,6 @@ use super::board::Colour;
 use referee_game::notation::NotWritable;
 use referee_game::{Checked, Notation, Sheet};
 
-/// PDN of English draughts.
 #[derive(Debug)]
 pub(super) struct Pdn;
 

@@ -60,7 +60,6 @@ enum BadGame {
 /// The tags of a game, and the result that ends it.
 type TagsAndEnd = (Tags, Option<Located<Score>>);
 
-/// A value with its line.
 struct Located<T> {
     value: T,
     line: usize,

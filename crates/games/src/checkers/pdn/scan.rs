@@ -113,7 +113,7 @@ impl<'a> Scanner<'a> {
         self.at == 0 || ends_line(self.text[self.at - 1])
     }
 
-    /// Whether a line that begins with a tag starts here.
+    /// Returns whether a line that begins with a tag starts here.
     fn is_at_tag_line(&self) -> bool {
         let mut tag = *self;
         self.peek() == Some(b'[') && self.begins_line() && tag.tag_name().is_some()
@@ -342,7 +342,7 @@ pub(super) fn no_part_of_a_game(word: &[u8]) -> String {
     }
 }
 
-/// Whether a word is a move between squares such as `c3`.
+/// Returns whether a word is a move between squares such as `c3`.
 fn is_algebraic(word: &str) -> bool {
     let is_square = |text: &str| matches!(text.as_bytes(), [b'a'..=b'h', b'1'..=b'8']);
     let word = word.trim_end_matches(['!', '?', '*']);

@@ -222,7 +222,7 @@ impl Game {
         Ok(())
     }
 
-    /// Why a text is not a move in the position.
+    /// The reason why a text is not a move in the position.
     fn illegal(&self, text: &[u8]) -> String {
         let mut legal = Vec::new();
         self.board.generate_moves(|moves| {

@@ -59,7 +59,7 @@ impl<'a> Scanner<'a> {
         self.at == 0 || ends_line(self.text[self.at - 1])
     }
 
-    /// Whether a line that begins with a tag starts here.
+    /// Returns whether a line that begins with a tag starts here.
     fn is_at_tag_line(&self) -> bool {
         self.peek() == Some(b'[') && self.begins_line() && { *self }.tag_name().is_some()
     }

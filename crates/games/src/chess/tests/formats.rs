@@ -1,4 +1,4 @@
-//! What is read and written: moves, FEN, options, views, the board for a person.
+//! Formats that are read and written: moves, FEN, options, views, the board for a person.
 
 use serde_json::json;
 

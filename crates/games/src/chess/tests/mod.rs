@@ -38,7 +38,7 @@ fn play(position: &mut Chess, moves: &str) {
     }
 }
 
-/// How the game ended: the reason and the winner.
+/// The end of the game: the reason and the winner.
 fn end(position: &Chess) -> Option<(&'static str, Option<usize>)> {
     let Turn::Over(outcome) = position.turn() else { return None };
     Some((outcome.reason, outcome.winner(Chess::META.seatings[0])))

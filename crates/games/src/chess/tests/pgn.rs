@@ -33,7 +33,7 @@ fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
     Pgn.check(text.as_ref()).into_iter().flatten().collect()
 }
 
-/// What is wrong with the only game.
+/// The flaw of the only game.
 fn flaw(text: &str) -> String {
     match &check(text)[..] {
         [Checked { verdict: Validity::Wrong(flaw), .. }] => flaw.to_string(),

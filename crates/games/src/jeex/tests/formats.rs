@@ -1,4 +1,4 @@
-//! What is read and written: moves, options, views, the board for a person.
+//! Formats that are read and written: moves, options, views, the board for a person.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn refusal(options: serde_json::Value) -> String {
     open::<Jeex>(options).map(|_| ()).unwrap_err().to_string()
 }
 
-/// What a bot makes of the position's view.
+/// The position that a bot imagines from the position's view.
 fn imagined(position: &Jeex, seat: Seat) -> Jeex {
     let known = Known {
         options: &Options::default(),

@@ -1,4 +1,4 @@
-//! What the tests share: positions, and moves as texts.
+//! Helpers of the tests: positions, and moves as texts.
 
 mod formats;
 mod model;

@@ -93,7 +93,6 @@ impl Model {
         self.plies % 2
     }
 
-    /// The stones of a seat.
     fn of(&self, seat: usize) -> impl Iterator<Item = (Place, Place)> {
         self.stones
             .iter()
@@ -244,7 +243,7 @@ fn compare(position: &Jeex, model: &Model) -> Vec<String> {
     fast
 }
 
-/// How the random players choose among the legal moves.
+/// The preference of the random players among the legal moves.
 #[derive(Clone, Copy)]
 enum Preference {
     Any,
@@ -327,7 +326,7 @@ fn the_model_agrees_in_the_example_game() {
     compare(&position, &model);
 }
 
-/// How many plies of the example game lead to the position, and its perft from depth 1.
+/// The number of plies of the example game up to the position, and its perft from depth 1.
 const KNOWN: [(usize, &[u64]); 3] = [
     (0, &[104, 9_216, 158_480, 2_500_896, 51_249_976]),
     (7, &[32, 699, 23_553, 597_213]),

@@ -1,4 +1,4 @@
-//! What each card does.
+//! The effect of each card.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is read and written: moves, options, views, events, the board for a person.
+//! Formats that are read and written: moves, options, views, events, the board for a person.
 
 use serde_json::json;
 

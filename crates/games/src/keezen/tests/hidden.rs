@@ -1,4 +1,4 @@
-//! What is hidden: from whom, and what a seat may think of it.
+//! Hidden information: from whom, and what a seat may think of it.
 
 use std::collections::BTreeMap;
 
@@ -231,7 +231,7 @@ fn a_visible_partners_hand_is_kept_in_samples() {
     }
 }
 
-/// How often each value of each of these outcomes comes in 20000 imagined positions, in percent.
+/// The frequency of each value of each of these outcomes in 20000 imagined positions, in percent.
 fn frequencies<const N: usize>(
     game: &Keezen,
     seat: u8,

@@ -56,7 +56,7 @@ fn legal(game: &Keezen) -> String {
     texts.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// What seat 0 could do with one card; nothing when it would hand it in.
+/// Legal plays of seat 0 with one card; empty if it has to hand it in.
 fn plays(pawns: &str, card: &str) -> String {
     legal(&game(pawns, card))
 }

@@ -1,4 +1,4 @@
-//! How cards go round, and how the game ends.
+//! The circulation of cards, and the end of the game.
 
 use super::*;
 

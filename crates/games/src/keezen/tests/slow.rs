@@ -120,7 +120,7 @@ impl Slow {
         })
     }
 
-    /// Whether a pawn of the seat may be on this square at least in passing.
+    /// Returns whether a pawn of the seat may be on this square at least in passing.
     fn is_open(&self, pawns: &Pawns, seat: usize, at: At) -> bool {
         match at {
             At::Base => false,

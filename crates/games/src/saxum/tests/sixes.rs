@@ -1,4 +1,4 @@
-//! What becomes of a six.
+//! The fate of a six.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is read and written: moves, options, views, events, the board for a person.
+//! Formats that are read and written: moves, options, views, events, the board for a person.
 
 use super::*;
 use crate::battery::{drawn, open, view};
@@ -10,7 +10,6 @@ const EVERYBODY: [Viewer; 4] = [Viewer::Seat(ZERO), Viewer::Seat(ONE), Viewer::P
 /// The view of the rules page.
 pub(super) const PAGE: &str = r#"{"round":2,"phase":"play","to_move":[0],"rings":[1,0],"pawns":{"red":"c4","orange":"b2","yellow":"g7","green":"f6","blue":"b6","purple":"f2","black":"a3"},"ring":"d4","choice":"red","moves":[[0,"red","c4"],[1,"orange","b2"]],"last_round":{"winner":0,"choices":["red","blue"],"reason":"accused"}}"#;
 
-/// The game of that view.
 pub(super) fn of_the_page() -> XeQueo {
     let mut game = set_up(SCATTERED);
     play(&mut game, "ring d4");

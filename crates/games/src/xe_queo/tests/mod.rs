@@ -54,13 +54,13 @@ fn legal(game: &XeQueo, seat: Seat) -> Vec<String> {
     texts.into_iter().collect()
 }
 
-/// What of the legal moves of the seat whose turn it is begins like this, without that, with a space between.
+/// Legal moves of the seat to move that begin with this text, joined by spaces, without it.
 fn legal_of(game: &XeQueo, beginning: &str) -> String {
     let legal = legal(game, mover(game));
     legal.iter().filter_map(|mv| mv.strip_prefix(beginning)?.strip_prefix(' ')).collect::<Vec<_>>().join(" ")
 }
 
-/// Where the mover may bring a pawn.
+/// The squares to which the mover may bring a pawn.
 fn ends(game: &XeQueo, pawn: &str) -> String {
     legal_of(game, &format!("move {pawn}"))
 }
@@ -79,7 +79,6 @@ fn play(game: &mut XeQueo, text: &str) -> Vec<Fact> {
     play_as(game, mover(game), text)
 }
 
-/// Both choose.
 fn choose(game: &mut XeQueo, pawns: [&str; 2]) {
     assert_eq!(game.turn(), Turn::Decide(SeatSet::first(2)));
     for (seat, pawn) in [ZERO, ONE].into_iter().zip(pawns) {

@@ -1,4 +1,4 @@
-//! What the rules are silent about, by its id.
+//! Rulings on gaps in the rules, by id.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a seat may know, and what a bot makes of it.
+//! Secrets of a seat, and the worlds that a bot imagines.
 
 use super::*;
 use crate::battery;

@@ -181,7 +181,7 @@ fn nonces_and_deal_are_those_of_the_match() {
         assert_eq!(found.line, count);
         assert!(Chain(&found.what).to_string().contains("deal or nonces"), "{}", Chain(&found));
     }
-    // Where the referee has moved, the moves tell.
+    // The moves of the referee are in the record.
     let record = played_on();
     let after = line_of(&record, "fallback", "") - line_of(&record, "ready", "00ff");
     assert_found(&record, "ready", "00ff", "00fe", after);
@@ -272,7 +272,7 @@ fn a_given_opening_is_checked_move_by_move() {
     assert_eq!(Chain(&difference(&forged).what).to_string(), "ply 3: `15-19` is not legal for seat 0");
     let (forged, _) = super::forged(&record, "record", "\"15-19\"", "\"15-18\"");
     assert!(Chain(&difference(&forged).what).to_string().starts_with("ply 3: `15-18` is not legal"));
-    // What was given is not random, and the other way round.
+    // Given opening moves are not random, and the other way round.
     let instead = "\"opening_plies\":3";
     let (forged, _) =
         super::forged(&record, "record", "\"opening\":[\"11-15\",\"23-18\",\"15-19\"]", instead);

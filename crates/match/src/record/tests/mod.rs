@@ -221,7 +221,6 @@ fn forged(record: &[u8], kind: &str, says: &str, instead: &str) -> (Vec<u8>, usi
     (resealed(lines), number)
 }
 
-/// The only difference.
 fn difference(record: &[u8]) -> Difference {
     let mut differences = verify(record);
     assert_eq!(differences.len(), 1, "{differences:?}");

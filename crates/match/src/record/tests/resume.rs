@@ -12,7 +12,7 @@ const SECRETS: (Seed, [u8; 32]) = (Seed([1; 32]), [2; 32]);
 /// Longer matches are cut.
 const STEPS: usize = 120;
 
-/// What happens to a match, 10 ms after the step before.
+/// An input of a match, 10 ms after the step before.
 #[derive(Clone, Debug)]
 enum Step {
     Ready(Seat),
@@ -122,7 +122,7 @@ fn played(rules: &dyn Rules, seating: Seating, rng: &mut impl Uniform) -> (Vec<S
     (steps, lengths)
 }
 
-/// What the bots get when they connect again, and the state of the match.
+/// The bots' messages after they reconnect, and the state of the match.
 fn shown(mut play: Match) -> String {
     let stamp = Stamp { at: Tick(1_000_000_000), lag: 0 };
     let seats = play.setup().seating.all();

@@ -1,4 +1,4 @@
-//! What is wrong with the file of a league.
+//! Defects of a league's file.
 
 use referee_bots::sandbox::Unavailable;
 use referee_game::Wrong;

@@ -6,7 +6,7 @@ use referee_league::{EventKind, PlannedEvent};
 use referee_store::utc;
 use serde::Deserialize;
 
-/// What happens at a stated time.
+/// An event at a stated time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EventConfig {
@@ -19,7 +19,7 @@ pub(super) struct EventConfig {
     /// The name of the season that ends.
     #[serde(default)]
     season: Option<String>,
-    /// What players start the next season from.
+    /// The ratings with which players start the next season.
     #[serde(default)]
     ratings: NextRatings,
 }

@@ -78,10 +78,10 @@ pub struct LadderConfig {
     tls_cert: Option<PathBuf>,
     #[serde(default)]
     tls_key: Option<PathBuf>,
-    /// Where spectators connect.
+    /// The address for spectators.
     #[serde(default)]
     pub watch: Option<SocketAddr>,
-    /// By how many decisions spectators are behind.
+    /// The number of decisions by which spectators are behind.
     #[serde(default)]
     pub watch_delay: u32,
     /// The names by which spectators may address the server.
@@ -93,7 +93,7 @@ pub struct LadderConfig {
     /// The URL by which spectators reach the server.
     #[serde(default, deserialize_with = "public_url")]
     pub watch_url: Option<PublicUrl>,
-    /// How spectators play its programs; `None`: they do not.
+    /// Settings for spectators who play its programs; `None`: they do not.
     #[serde(default)]
     visitors: Option<VisitorsConfig>,
 }
@@ -134,12 +134,11 @@ pub struct LadderGame {
     pub rules: &'static dyn Rules,
     /// The seats that it is played with.
     pub seating: Seating,
-    /// With the game.
     pub catalog: Catalog,
 }
 
 impl LadderGame {
-    /// Which seats play together, and whether the ladder is played in mirrored sets. Bots that stay connected would know the
+    /// The teams, and whether the ladder is played in mirrored sets. Bots that stay connected would know the
     /// dice and the secrets of the first match in the second one, so that only games without both are.
     pub fn seats(&self) -> LadderSeats {
         let is_mirrored = self.seating.seats() == 2 && !deal_leaks_information(self.rules.meta());
@@ -147,18 +146,15 @@ impl LadderGame {
     }
 }
 
-/// A validated ladder.
 #[derive(Debug)]
 pub struct PreparedLadder {
-    /// What is played.
     pub game: LadderGame,
-    /// How matches are refereed.
     pub terms: Terms,
-    /// How many matches are played.
+    /// The limits on the number of matches.
     pub limits: LadderLimits,
-    /// Where bots connect, if they do.
+    /// The listener for bots, if they connect.
     pub listen: Option<LadderListen>,
-    /// How spectators play its programs, if they do.
+    /// Spectators' matches against its programs, if allowed.
     pub visitors: Option<LadderVisitors>,
 }
 
@@ -168,11 +164,10 @@ pub struct LadderVisitors {
     /// The maximum number of matches at once, and of those of one address.
     pub matches: usize,
     pub per_address: usize,
-    /// How these matches are refereed.
     pub terms: Terms,
 }
 
-/// Where the bots of a ladder connect.
+/// The listener for the bots of a ladder.
 #[derive(Debug)]
 pub struct LadderListen {
     pub address: SocketAddr,
@@ -180,7 +175,7 @@ pub struct LadderListen {
     pub certificate: Option<Certificate>,
     /// The maximum number of connections of a bot.
     pub connections: usize,
-    /// How long the matches of a lost connection wait for another one.
+    /// The time for which the matches of a lost connection wait for another one.
     pub reconnect: Duration,
 }
 

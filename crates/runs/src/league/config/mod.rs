@@ -40,7 +40,7 @@ use crate::submissions::{
 };
 use crate::workers::WorkersConfig;
 
-/// What the league stores in its directory and no bot must see.
+/// Files in a league's directory that no bot may read.
 pub const OWN_FILES: [&str; 5] = ["ladders", "league.sqlite", "league.sqlite-wal", SUBMISSIONS, WORKERS];
 /// The directory of what workers need.
 pub const WORKERS: &str = "workers";
@@ -52,7 +52,6 @@ pub struct LeagueConfig {
     /// For display.
     #[serde(default)]
     pub name: Option<String>,
-    /// What is played.
     pub ladders: Vec<LadderConfig>,
     /// The programs that the server starts.
     #[serde(default)]
@@ -62,7 +61,7 @@ pub struct LeagueConfig {
     /// Of the programs; `strict` if it is missing.
     #[serde(default = "SandboxConfig::strict")]
     sandbox: SandboxConfig,
-    /// What is public of records.
+    /// The public part of records.
     #[serde(default)]
     pub publish: PublishConfig,
     #[serde(default)]
@@ -77,10 +76,9 @@ pub struct LeagueConfig {
     submissions: Option<SubmissionsConfig>,
     #[serde(default, rename = "events")]
     event_tables: Vec<EventConfig>,
-    /// What happens at stated times, in order.
+    /// Events at stated times, in order.
     #[serde(skip)]
     pub events: Vec<PlannedEvent>,
-    /// The file.
     #[serde(skip)]
     pub path: PathBuf,
     /// The directory of the file, which is the base of relative paths.
@@ -127,7 +125,7 @@ impl LeagueConfig {
         Ok(config)
     }
 
-    /// What becomes of records as they get older.
+    /// The retention of records.
     ///
     /// # Errors
     /// If `[retention]` is not valid.
@@ -290,7 +288,7 @@ impl LeagueConfig {
             .map_err(|why| Wrong::at("[workers]", why))?)
     }
 
-    /// How owners are served, if they are.
+    /// The server for owners, if there is one.
     ///
     /// # Errors
     /// If `[owners]` is not valid.
@@ -305,7 +303,7 @@ impl LeagueConfig {
         self.pages.announcements.as_ref().map(|folder| self.folder.join(folder))
     }
 
-    /// Where owners find their pages.
+    /// The link to the pages of owners.
     pub fn owners_link(&self) -> Option<OwnersLink> {
         self.owners.as_ref().map(|owners| owners.link(&self.signup))
     }
@@ -336,13 +334,13 @@ impl LeagueConfig {
         Ok(keep)
     }
 
-    /// Where programs that are handed in are built and checked, if the file says it.
+    /// The place where submissions are built and checked, if the file says it.
     pub fn builds_on(&self) -> Option<BuildsOn> {
         self.submissions.as_ref().and_then(SubmissionsConfig::builds_on)
     }
 
-    /// Whether workers, if there are any, build and check what is handed in: if the file says so, or leaves it open and this
-    /// machine lacks a layer.
+    /// Returns whether workers, if there are any, build and check what is handed in: if the file says so, or
+    /// leaves it open and this machine lacks a layer.
     pub fn lets_workers_build(&self) -> bool {
         self.submissions.as_ref().is_some_and(|submissions| match submissions.builds_on() {
             Some(place) => place == BuildsOn::Workers,

@@ -18,7 +18,6 @@ const CHALLENGES: u32 = 4;
 const PER_DAY: u32 = 100;
 const PER_NETWORK: u32 = 5;
 
-/// The server for owners.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OwnersConfig {
@@ -37,7 +36,6 @@ pub(super) struct OwnersConfig {
     challenges_per_day: u32,
 }
 
-/// Who may sign up.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SignUpConfig {
@@ -72,13 +70,12 @@ fn per_network() -> u32 {
 }
 
 impl OwnersConfig {
-    /// Where owners find their pages.
+    /// The link to the pages of owners.
     pub(super) fn link(&self, sign_up: &SignUpConfig) -> OwnersLink {
         let url = self.url.as_ref().map(ToString::to_string);
         OwnersLink { port: self.listen.port(), url, signup: sign_up.mode }
     }
 
-    /// Validates the tables.
     pub(super) fn options(
         &self,
         sign_up: &SignUpConfig,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::LeagueConfig;
 use crate::config::SandboxConfig;
 
-/// Which machines start a program of the league.
+/// The machines that start a program of the league.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProgramPlace {
     /// The server, and workers if there are any.
@@ -26,7 +26,7 @@ pub enum ProgramPlace {
 #[serde(deny_unknown_fields)]
 pub struct ProgramConfig {
     name: String,
-    /// What people see instead of the name, at first.
+    /// The display name, at first.
     #[serde(default)]
     display_name: Option<String>,
     #[serde(alias = "engine", deserialize_with = "referee_bots::command_line")]

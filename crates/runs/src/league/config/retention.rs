@@ -8,14 +8,13 @@ use serde::Deserialize;
 
 use crate::league::{Retention, SendCommand};
 
-/// What becomes of records as they get older.
+/// The retention of records.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RetentionConfig {
     /// When private lines of records are erased.
     #[serde(default)]
     private_after: Option<String>,
-    /// When records are packed.
     #[serde(default)]
     pack_after: Option<String>,
     /// The command line that sends packs.
@@ -23,17 +22,16 @@ pub(super) struct RetentionConfig {
     send: Option<Vec<String>>,
 }
 
-/// What becomes of the records of a league as they get older.
+/// The retention of a league's records.
 #[derive(Clone, Debug)]
 pub struct RecordRetention {
-    /// What is erased and packed, and when.
+    /// When records are erased and packed.
     pub retention: Retention,
     /// The command that sends packs.
     pub send: Option<SendCommand>,
 }
 
 impl RetentionConfig {
-    /// Validates the table.
     pub(super) fn terms(&self, info: PublishedInfo) -> Result<RecordRetention, Wrong> {
         let time = |key: &'static str, text: &Option<String>| -> Result<Option<Duration>, Wrong> {
             let Some(text) = text else { return Ok(None) };

@@ -12,7 +12,7 @@ use referee_store::MatchKind;
 
 /// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
 const CHALLENGE_AFTER: u64 = 9;
-/// How many challenges are looked at for a match, however many wait.
+/// The number of challenges examined for a match, however many wait.
 const LOOKED_AT: usize = 32;
 
 /// The challenges that wait. Those who ask take turns.
@@ -21,7 +21,7 @@ pub(super) struct Challenges {
     waiting: BTreeMap<i64, Challenge>,
     /// The numbers of those of each owner, and of the organiser, in turn. One that cannot be played goes to the end.
     queues: BTreeMap<Option<String>, VecDeque<i64>>,
-    /// Those who have a queue, the next first.
+    /// Owners with a queue, the next one first.
     turns: VecDeque<Option<String>>,
     /// Challenges that have ended and are to be removed from the database.
     pub(super) ended: BTreeSet<i64>,
@@ -67,7 +67,7 @@ impl Challenges {
         waiting.retain(|id, _| !ended.contains(id));
     }
 
-    /// Those that wait, the oldest first.
+    /// Waiting challenges, the oldest first.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Challenge> {
         self.waiting.values()
     }
@@ -163,7 +163,7 @@ impl Ladder {
     }
 }
 
-/// Whether the players of a match are those of a challenge, in any order, or versions of them.
+/// Returns whether the players of a match are those of a challenge, in any order, or versions of them.
 pub(super) fn is_between(challenge: &Challenge, players: &[&str]) -> bool {
     let mut left = players.to_vec();
     let mut take = |name: &String| {

@@ -1,16 +1,16 @@
-//! Who leads a ladder, and since which match.
+//! The leader of a ladder, and the match since which it leads.
 
 use serde::{Deserialize, Serialize};
 
 use super::Ladder;
 use referee_league::{LadderRow, LeadTaken};
 
-/// Who leads, which a later server remembers.
+/// The leader, which a later server remembers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Leader {
     /// The player in the first place; `None` before the first result.
     leader: Option<String>,
-    /// How it came there; `None` if no match brought it there, such as a ruling.
+    /// The match that brought it there; `None` if no match did, but a ruling, for example.
     pub(super) taken: Option<LeadTaken>,
 }
 
@@ -25,7 +25,6 @@ impl Leader {
 }
 
 impl Ladder {
-    /// Notes who leads now.
     pub(super) fn note_lead(&mut self, ranking: &[LadderRow]) {
         if let Some(first) =
             ranking.iter().find(|row| row.standing.place.is_some() && row.standing.matches > 0)

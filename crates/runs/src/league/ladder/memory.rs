@@ -1,4 +1,4 @@
-//! What a ladder remembers across a restart besides its results, and which players are not paired.
+//! The memory of a ladder across restarts besides its results, and players that are not paired.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
@@ -13,7 +13,7 @@ use referee_stats::Entrant;
 use referee_stats::ladder::{FaultExclusion, Name};
 use referee_store::{StoreError, utc};
 
-/// What a ladder remembers across a restart besides its results.
+/// The memory of a ladder across restarts besides its results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LadderMemory {
     /// In days since 1970.
@@ -56,7 +56,7 @@ fn key(ladder: &str) -> String {
 }
 
 impl LadderMemory {
-    /// That of a ladder; empty if there is none.
+    /// Reads the memory of a ladder; empty if there is none.
     ///
     /// # Errors
     /// Errors of the database.
@@ -93,7 +93,6 @@ impl LadderMemory {
 }
 
 impl Ladder {
-    /// What it has to remember.
     pub(crate) fn memory(&self) -> LadderMemory {
         let now = self.now();
         let exclusions = self.roster.members.iter().enumerate().filter_map(|(at, member)| {
@@ -127,7 +126,7 @@ impl Ladder {
         if memory.season == self.results.season.number {
             self.leader = memory.lead;
         }
-        // Those that were there have left with the earlier server.
+        // Players that were there have left with the earlier server.
         let gone = memory.here.into_iter().map(|player| (player, utc(at)));
         for (player, since) in gone.chain(memory.away) {
             if let Some(player) = self.results.tally.find(&player) {

@@ -25,7 +25,7 @@ pub(super) struct OnWorkers {
 }
 
 impl OnWorkers {
-    /// Whether there are no workers.
+    /// Returns whether there are no workers.
     pub(super) fn is_empty(&self) -> bool {
         self.slots == 0
     }
@@ -40,7 +40,7 @@ impl OnWorkers {
         self.matches.len()
     }
 
-    /// Whether they need no further matches.
+    /// Returns whether they need no further matches.
     pub(super) fn is_full(&self) -> bool {
         self.matches.len() >= self.most()
     }
@@ -49,7 +49,7 @@ impl OnWorkers {
         self.matches.insert(number);
     }
 
-    /// Whether it was one of their matches.
+    /// Returns whether it was one of their matches.
     pub(super) fn remove(&mut self, number: u32) -> bool {
         self.matches.remove(&number)
     }

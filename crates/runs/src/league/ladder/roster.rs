@@ -48,7 +48,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Whether only workers can start it.
+    /// Returns whether only workers can start it.
     pub(super) fn is_on_workers_only(&self) -> bool {
         self.is_program && self.bot.is_none()
     }

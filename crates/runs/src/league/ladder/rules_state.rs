@@ -1,15 +1,15 @@
-//! Whether the rules of a ladder work, if they are a program.
+//! The state of a ladder's rules, if they are a program.
 
 use referee_engine::runner::MOST_RULES_FAILED;
 use referee_stats::Cause;
 
-/// How long no match begins after one in which the rules failed, once they have failed in match after match, in microseconds.
+/// The pause between matches once the rules have failed in match after match, in microseconds.
 const PAUSE: u64 = 60_000_000;
 
-/// Whether the rules of a ladder work. Times are in microseconds.
+/// The state of a ladder's rules. Times are in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RulesState {
-    /// How often they failed in consecutive matches, or had to be asked again.
+    /// The number of consecutive matches in which they failed, or had to be asked again.
     failures: u32,
     /// When the next match is tried, once they have failed in match after match.
     retry_at: Option<u64>,
@@ -40,12 +40,12 @@ impl RulesState {
         }
     }
 
-    /// Whether they have failed in match after match.
+    /// Returns whether they have failed in match after match.
     pub(super) fn are_failing(&self) -> bool {
         self.retry_at.is_some()
     }
 
-    /// Whether a match may begin while as many are in progress.
+    /// Returns whether a match may begin while as many are in progress.
     pub(super) fn may_begin(&self, running: usize, now: u64) -> bool {
         self.retry_at.is_none_or(|at| now >= at && running == 0)
     }

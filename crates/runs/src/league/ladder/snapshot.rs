@@ -1,4 +1,4 @@
-//! What is shown of a ladder.
+//! The public state of a ladder.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use referee_store::{MatchKind, match_id};
 const CHALLENGES: usize = 16;
 
 impl Ladder {
-    /// What is shown of it, without the last change of the lead.
+    /// The public state, without the last change of the lead.
     pub(super) fn snapshot(&self, at: SystemTime) -> LadderSnapshot {
         let connected = self.roster.members.iter().filter(|member| !member.is_program);
         LadderSnapshot {

@@ -33,7 +33,7 @@ use referee_workers::JobBots;
 use referee_workers::archive::{ArchiveError, ArchiveLimits, pack_folder};
 use referee_workers::packing::pack_bots;
 
-/// How often changes of the database are looked for, and players are rated.
+/// The interval of looks for changes of the database, and of ratings.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
 /// The number of hexadecimal digits in the version of a program whose files have changed.
@@ -62,13 +62,13 @@ pub(super) struct Control<'a> {
     pub(super) file: ConfigFile,
     /// The bots that workers start, and the directory for what workers need; `None` without workers.
     pub(super) job_bots: Option<(JobBots, PathBuf)>,
-    /// Those that the server starts, for visitors.
+    /// Programs that the server starts, for visitors.
     pub(super) programs: StartedPrograms,
     /// The size of the directory that outlives the matches of a program that was handed in, and where it is stored.
     pub(super) keep: Option<(Size, Arc<SubmissionFiles>)>,
 }
 
-/// What the thread of [`Control`] is asked.
+/// A request to the thread of [`Control`].
 #[derive(Debug)]
 pub(super) enum ControlRequest {
     /// To take up changes now, and to say when they are in force.
@@ -76,7 +76,7 @@ pub(super) enum ControlRequest {
     End,
 }
 
-/// What was last read from the database.
+/// The state last read from the database.
 #[derive(Default)]
 struct SeenLeague {
     /// As [`League::data_version`] counts; `None` before the first time.
@@ -87,7 +87,6 @@ struct SeenLeague {
     bots: Vec<LeagueBot>,
     /// The owners who take part.
     owners: Vec<LeagueOwner>,
-    /// What was passed on.
     tokens: BotTokens,
 }
 
@@ -208,7 +207,7 @@ impl Control<'_> {
         owners.retain(|owner| owner.state == OwnerState::Active);
         (seen.bots, seen.owners) = (bots, owners);
         self.set_tokens(seen);
-        // What is left of this may take a while: it reads the files of programs.
+        // The rest may take a while: it reads the files of programs.
         for (spec, place) in self.programs(&new, &seen.bots)? {
             self.add_for_workers(&spec, place).unwrap_or_else(|why| {
                 tracing::warn!("{}: {} plays on no worker: {}", self.name, spec.name, Chain(&*why));

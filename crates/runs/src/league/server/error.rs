@@ -1,4 +1,4 @@
-//! Why a league is not played.
+//! Reasons why a league is not played.
 
 use referee_game::Wrong;
 use referee_league::{ActError, NotCounted};
@@ -16,7 +16,7 @@ use super::submissions::missing_layers;
 use crate::league::config::{LeagueConfigError, ProgramName};
 use crate::workers::WorkersError;
 
-/// Why a league cannot be opened, played or verified.
+/// Reasons why a league cannot be opened, played or verified.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeagueError {
@@ -62,7 +62,7 @@ impl LeagueError {
     }
 }
 
-/// Why a ladder cannot be opened or played.
+/// Reasons why a ladder cannot be opened or played.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LadderFailure {
@@ -90,7 +90,7 @@ pub enum LadderFailure {
     Ended(#[from] RunFailure),
 }
 
-/// What the organiser of a league should know before it is played.
+/// A remark for the organiser of a league before it is played.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeagueNotice {

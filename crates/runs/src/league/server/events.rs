@@ -10,9 +10,7 @@ use referee_store::{now, utc};
 use super::reload::ConfigFile;
 use crate::league::config::LeagueConfig;
 
-/// How often the clock is looked at.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// Who does it, in the log.
 const USER: &str = "server";
 
 /// Puts into force what events say at this time, if something else is in force.
@@ -24,7 +22,7 @@ pub(super) fn put_into_force(
     let stored = league.all_in_force()?;
     let none = InForce::default();
     let ladders = config.ladders.iter().map(|ladder| Some(&*ladder.name));
-    // What was in force on a ladder that is gone must not hold for the league.
+    // The effects of events on a ladder that is gone must not hold for the league.
     let gone = stored.keys().filter(|name| !config.ladders.iter().any(|ladder| ladder.name == **name));
     let gone = gone.filter(|name| !name.is_empty()).map(|name| Some(&**name));
     for ladder in std::iter::once(None).chain(ladders).chain(gone.collect::<Vec<_>>()) {

@@ -1,4 +1,4 @@
-//! What programs that were handed in keep between matches.
+//! Data that submitted programs keep between matches.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek};
@@ -16,7 +16,7 @@ use referee_workers::archive::{ArchiveError, ArchiveLimits, check, pack_open, un
 /// The maximum number of files and directories that a program keeps.
 const MOST_FILES: usize = 1000;
 
-/// What the program of a submission keeps on a ladder: an archive.
+/// The data that the program of a submission keeps on a ladder: an archive.
 #[derive(Debug)]
 struct KeptArchive {
     files: Arc<SubmissionFiles>,

@@ -39,33 +39,23 @@ use crate::league::config::{LeagueConfig, WORKERS};
 use crate::submissions::{SharedTerms, SubmissionQueue};
 use crate::workers::{OpenedWorkers, SetSource, WorkersConfig};
 
-/// What happens while a league is played.
+/// An event of a league in progress.
 #[derive(Debug)]
 pub enum LeagueEvent<'a> {
     /// Spectators can watch a ladder.
     Watching {
-        /// The name of the ladder.
         ladder: &'a str,
         /// The URL of its pages.
         url: &'a str,
     },
     /// Bots can connect to a ladder.
-    Listening {
-        /// The name of the ladder.
-        ladder: &'a str,
-        address: SocketAddr,
-    },
+    Listening { ladder: &'a str, address: SocketAddr },
     /// This ladder is played.
     Ready(&'a str),
     /// This ladder follows changes. Comes several times a second.
     Alive(&'a str),
     /// Matches have ended, and their results are stored.
-    Ended {
-        /// The name of the ladder.
-        ladder: &'a str,
-        /// The results.
-        rows: &'a [LeagueMatch],
-    },
+    Ended { ladder: &'a str, rows: &'a [LeagueMatch] },
 }
 
 /// A league that has been opened: its results are complete, and its addresses are taken.
@@ -156,17 +146,16 @@ impl LeagueServer {
         })
     }
 
-    /// What its organiser should know.
     pub fn notices(&self) -> &[LeagueNotice] {
         &self.notices
     }
 
-    /// Where workers get sets, if there are workers.
+    /// The source of sets for workers, if there are workers.
     pub fn set_source(&self) -> Option<&SetSource> {
         self.set_source.as_ref()
     }
 
-    /// Where owners find their pages, if they have some.
+    /// The URL of the pages of owners, if there are any.
     pub fn owners_url(&self) -> Option<&str> {
         self.owners.as_ref().map(OwnersServer::url)
     }
@@ -180,7 +169,7 @@ impl LeagueServer {
         self.stop.clone()
     }
 
-    /// What reads its file again while it is played.
+    /// Reloads its file while it is played.
     ///
     /// # Errors
     /// Those of opening its directory.

@@ -41,7 +41,7 @@ pub(super) struct OpenedLadder {
     pub(super) wait: StorageWait,
     pub(super) watch: Option<WatchServer>,
     pub(super) pages: Arc<LadderPages>,
-    /// What workers have, if there are workers.
+    /// The leases of sets, with workers.
     pub(super) leases: Option<Leases>,
     pub(super) placement: Placement,
     /// The programs as workers start them.
@@ -50,7 +50,7 @@ pub(super) struct OpenedLadder {
     pub(super) programs: StartedPrograms,
 }
 
-/// What the ladders of a league are opened with.
+/// The inputs for opening the ladders of a league.
 pub(super) struct LadderOpening<'a> {
     pub(super) config: &'a LeagueConfig,
     pub(super) folder: &'a Folder,
@@ -216,7 +216,6 @@ fn count_earlier(
     Ok(())
 }
 
-/// What the pages of a ladder show.
 fn pages(
     whole: &LeagueConfig,
     config: &LadderConfig,

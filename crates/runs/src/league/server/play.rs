@@ -35,7 +35,7 @@ const PROCESSES: usize = 64;
 /// The reason in `bye` when the server stops.
 const CLOSED: &str = "the league is closed for now: connect again later";
 
-/// What the ladders of a league have in common.
+/// Resources that the ladders of a league share.
 #[derive(Clone, Copy)]
 pub(super) struct LeagueRun<'a> {
     pub(super) folder: &'a Folder,

@@ -14,7 +14,7 @@ use super::LeagueError;
 use crate::league::config::{LeagueConfig, LeagueConfigError};
 use crate::submissions::{SharedTerms, SubmissionTerms};
 
-/// What ladders in progress take from the file of the league.
+/// Settings that ladders in progress take from the file of the league.
 #[derive(Clone)]
 pub(super) struct CurrentConfig {
     pub(super) config: LeagueConfig,
@@ -86,7 +86,7 @@ impl LeagueReload {
     }
 }
 
-/// What follows the file of a league while it is played, besides its programs and `[retention]`.
+/// Follows the file of a league in progress, besides its programs and `[retention]`.
 pub(super) struct Following {
     /// The pages of the ladders, and their names on those for spectators.
     pub(super) pages: Vec<(Arc<LadderPages>, Option<RunNaming>)>,
@@ -118,7 +118,7 @@ impl Following {
     }
 }
 
-/// What the tables that follow the file are for, and which of their keys need a restart.
+/// The tables that follow the file, their purpose, and their keys that need a restart.
 const TABLES: [(&str, Option<&str>, &[&str]); 5] = [
     ("pages", None, &[]),
     ("retention", None, &[]),
@@ -147,7 +147,7 @@ fn listed<'a>(keys: impl IntoIterator<Item = &'a str>) -> String {
     keys.into_iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What has changed in the file of a league, and what needs a restart.
+/// Changes of a league's file, and those that need a restart.
 fn changes(before: &Table, after: &Table) -> Vec<String> {
     let mut found = Vec::new();
     let [programs, others] = [before, after].map(|file| by_name(file, "programs"));
@@ -193,7 +193,7 @@ fn changes(before: &Table, after: &Table) -> Vec<String> {
     found
 }
 
-/// What has changed in a table that follows the file. One that says `what` is done begins and ends with a restart.
+/// Changes of a table that follows the file. One that says `what` is done begins and ends with a restart.
 fn changes_of_table(name: &str, files: [&Table; 2], what: Option<&str>, needing: &[&str]) -> Vec<String> {
     let [before, after] = files.map(|file| file.get(name).and_then(Value::as_table));
     match (what, before, after) {

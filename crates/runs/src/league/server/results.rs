@@ -31,7 +31,7 @@ impl LadderResults<'_> {
                 if let Some(no_show) = no_show {
                     tracing::warn!("{} {}: {}", self.name, finished.id, no_show.why);
                 }
-                // What it contains is valid: the match has written it.
+                // The record is valid: the match has written it.
                 if let Ok(times) = times(record) {
                     self.ladder.lock().timed(&finished.seats, &times);
                 }

@@ -19,13 +19,13 @@ use referee_web::PackSending;
 
 /// The time between two steps of a work, and between two looks whether there is some.
 const STEP: Duration = Duration::from_millis(300);
-/// By how much the priority is below that of matches: see nice(2).
+/// The amount by which the priority is below that of matches: see nice(2).
 const NICE: i32 = 10;
-/// How long to wait after a pack could not be sent: at first, and at most. The time doubles with each failure.
+/// The pause after a pack could not be sent: at first, and at most. The time doubles with each failure.
 const RETRY: Duration = Duration::from_secs(2);
 const LATEST_RETRY: Duration = Duration::from_secs(60 * 60);
 
-/// What becomes of the records of a ladder while it is played.
+/// Applies the retention of records to a ladder in progress.
 pub(super) struct RetentionWork {
     pub(super) name: String,
     /// The directory of the league.
@@ -68,7 +68,7 @@ impl RetentionWork {
     /// Does what is due, a little at a time.
     fn step(&mut self, ends: &Receiver<()>, retry: &mut Retry) -> Result<(), StoreError> {
         let terms = self.file.current().config.retention();
-        // What was read is valid.
+        // The configuration was validated when it was read.
         let Ok(RecordRetention { retention, send }) = terms else { return Ok(()) };
         // The pages show by what was read at the start, too.
         let retention = Retention { info: self.info, ..retention };

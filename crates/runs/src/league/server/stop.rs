@@ -7,14 +7,13 @@ use tokio::sync::oneshot;
 
 /// Stops one part of a league.
 pub(super) struct PartStop {
-    /// Starts no new match.
     drain: Option<oneshot::Sender<()>>,
     /// Aborts the matches in progress that are not journaled.
     interrupt: Option<oneshot::Sender<()>>,
     wait: StorageWait,
 }
 
-/// What resolves when a part of a league has to stop.
+/// Signals that stop a part of a league.
 pub(super) struct StopSignals {
     /// No match begins any more.
     pub(super) drained: oneshot::Receiver<()>,
@@ -22,7 +21,7 @@ pub(super) struct StopSignals {
     pub(super) interrupted: oneshot::Receiver<()>,
 }
 
-/// How far a league is stopped.
+/// The progress of stopping a league.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     #[default]
@@ -98,7 +97,6 @@ impl LeagueStop {
         state.parts.iter_mut().for_each(|part| part.follow(stage));
     }
 
-    /// Whether it was aborted.
     pub fn is_aborted(&self) -> bool {
         self.lock().stage == Stage::Aborted
     }

@@ -25,15 +25,14 @@ use crate::submissions::{
 
 /// The limit of a decision in a check on a ladder without a clock.
 const NO_CLOCK: Duration = Duration::from_secs(60);
-/// By how much the priority of builds and checks is below that of matches: see nice(2).
+/// The amount by which the priority of builds and checks is below that of matches: see nice(2).
 const NICE: i32 = 10;
 
-/// What takes programs in, and what works on them.
+/// The queue of submissions and its workers.
 pub(super) struct OpenedSubmissions {
     pub(super) intake: Arc<SubmissionIntake>,
     /// None on a machine that cannot confine them.
     pub(super) queue: Option<SubmissionQueue>,
-    /// Their rules.
     pub(super) terms: SharedTerms,
 }
 
@@ -89,7 +88,7 @@ pub(super) fn open(
     Ok(Some(OpenedSubmissions { intake, queue, terms }))
 }
 
-/// What owners read where programs cannot be confined.
+/// The message for owners where programs cannot be confined.
 fn refusal(why: &Unavailable) -> String {
     format!(
         "this server takes no programs: its machine lacks {} of the sandbox `strict`. `referee sandbox check` tells the \

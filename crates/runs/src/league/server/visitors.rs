@@ -34,7 +34,7 @@ impl StartedPrograms {
     }
 }
 
-/// What the matches of visitors have in common.
+/// Resources that the matches of visitors share.
 struct VisitorTable {
     config: LadderConfig,
     game: LadderGame,

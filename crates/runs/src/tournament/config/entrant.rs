@@ -21,10 +21,10 @@ fn full() -> f64 {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EntrantConfig {
-    /// Its label; by default that of its script or program.
+    /// The label; by default that of its script or program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What people see instead of the name.
+    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// The command line of a bot that the referee starts; in the file also the table `engine`.
@@ -64,7 +64,7 @@ pub struct EntrantConfig {
     /// The rounds of a Swiss tournament in which it takes a bye.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub absent: BTreeSet<u32>,
-    /// Its known strength, in Elo, for the format `grade`.
+    /// The known strength, in Elo, for the format `grade`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) elo: Option<f64>,
     /// The bots of the seats of its side, in order, if they differ.
@@ -73,7 +73,7 @@ pub struct EntrantConfig {
 }
 
 impl EntrantConfig {
-    /// Its bots: itself, or its team.
+    /// The bots: itself, or its team.
     pub fn bots(&self) -> &[EntrantConfig] {
         if self.team.is_empty() { std::slice::from_ref(self) } else { &self.team }
     }
@@ -83,7 +83,6 @@ impl EntrantConfig {
         if self.team.is_empty() { std::slice::from_mut(self) } else { &mut self.team }
     }
 
-    /// Validates a team.
     pub(super) fn check_team(&self, game: &str, plan: &Plan) -> Result<(), Wrong> {
         if self.team.is_empty() {
             return Ok(());
@@ -130,7 +129,7 @@ impl EntrantConfig {
         Ok(())
     }
 
-    /// Whether it has no key of a bot.
+    /// Returns whether it has no key of a bot.
     fn is_blank(&self) -> bool {
         let EntrantConfig {
             name: _,

@@ -1,4 +1,4 @@
-//! What is wrong with a tournament file.
+//! Defects of a tournament file.
 
 use crate::config::{ListenError, OpeningsError, SandboxError};
 use referee_game::Wrong;

@@ -39,7 +39,7 @@ pub use prepare::PreparedTournament;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TournamentConfig {
-    /// Its label; by default the id of its game.
+    /// The label; by default the id of its game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The id of its game, or the directory of one that is a program.
@@ -61,12 +61,10 @@ pub struct TournamentConfig {
     opening_start: u32,
     #[serde(default)]
     order: OpeningOrder,
-    /// The clock of each bot.
     #[serde(default = "clock")]
     pub clock: Setting<ClockLimits>,
     #[serde(default = "defaults::margin")]
     margin: Setting<Milliseconds>,
-    /// The fault policy.
     #[serde(default)]
     pub on_fault: OnFault,
     /// Whether a match is void if a bot says that what chooses its moves cannot be reached.
@@ -108,21 +106,17 @@ pub struct TournamentConfig {
     format: FormatConfig,
     #[serde(default)]
     options: Map<String, Value>,
-    /// How bots connect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<ListenConfig>,
-    /// Which workers play.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers: Option<WorkersConfig>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sandbox: Option<SandboxConfig>,
-    /// What the world may see.
     #[serde(default, skip_serializing_if = "PublishConfig::is_default")]
     pub publish: PublishConfig,
     /// The grades of the format `grade`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     grades: Option<GradeScale>,
-    /// Who plays.
     pub entrants: Vec<EntrantConfig>,
     /// The base of relative paths: the directory of the file or of the tournament.
     #[serde(skip)]
@@ -154,7 +148,6 @@ enum Restart {
     /// After a crash.
     #[default]
     Died,
-    /// For every match.
     Always,
 }
 
@@ -244,7 +237,6 @@ fn three() -> u32 {
     3
 }
 
-/// How bots connect.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListenConfig {
@@ -256,16 +248,14 @@ pub struct ListenConfig {
     /// The maximum number of connections per name.
     #[serde(default = "defaults::connections")]
     pub connections: u32,
-    /// How long a match waits for a bot that is not connected.
+    /// The time for which a match waits for a bot that is not connected.
     #[serde(default = "wait")]
     pub wait: Setting<Milliseconds>,
-    /// How long the matches of a lost connection wait for another one.
+    /// The time for which the matches of a lost connection wait for another one.
     #[serde(default = "defaults::reconnect")]
     pub reconnect: Setting<Milliseconds>,
-    /// The certificate chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_cert: Option<PathBuf>,
-    /// Its private key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_key: Option<PathBuf>,
 }

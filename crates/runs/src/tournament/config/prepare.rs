@@ -30,12 +30,9 @@ use crate::tournament::config::{ConfigError, FormatConfig, MirrorConfig, Restart
 /// The default maximum number of bot processes, unless more have to play concurrently.
 const PROCESSES: usize = 64;
 
-/// A validated tournament.
 #[derive(Debug)]
 pub struct PreparedTournament {
-    /// The seed and the terms.
     pub run: Run,
-    /// The rules of its game.
     pub rules: &'static dyn Rules,
     /// The bots: one or a team per entrant.
     pub entrants: Vec<BotSpec>,
@@ -241,7 +238,6 @@ impl TournamentConfig {
         adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves)
     }
 
-    /// Whether each set draws its opening.
     fn draws_openings(&self) -> bool {
         matches!(self.format, FormatConfig::Race(_) | FormatConfig::Grade { .. })
     }

@@ -70,7 +70,7 @@ pub fn show_standings(
     Ok(())
 }
 
-/// Whether a row is an attempt that was cut off, of which spectators see nothing.
+/// Returns whether a row is an attempt that was cut off, of which spectators see nothing.
 fn was_cut_off(row: &MatchRow) -> bool {
     row.ended_by == "cut_off"
 }

@@ -19,7 +19,8 @@ pub(super) struct StagedSchedule {
     results: Results,
     stage: Arc<Stage>,
     schedule: Schedule,
-    /// What it was made from: the number of matches that were shown, and the version of the database.
+    /// The state from which it was made: the number of matches that were shown, and the version of the
+    /// database.
     state: (usize, i64),
 }
 

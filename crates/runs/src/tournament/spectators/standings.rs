@@ -36,7 +36,6 @@ pub(super) struct LiveStandings {
 struct FittedStrengths {
     strengths: Strengths,
     results: usize,
-    /// Until when they stay.
     until: Instant,
 }
 

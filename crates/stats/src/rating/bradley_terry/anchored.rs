@@ -23,21 +23,21 @@ const HALF_WEIGHT: f64 = 30.0;
 /// count less.
 const MOST_ERRORS: f64 = 2.0;
 
-/// What they may differ by in addition, in points, as in the inequality of S. N. Bernstein: few results of unequal players
-/// are skewed, and to limit the rare upset would stretch the ratings.
+/// The additional difference allowed, in points, as in the inequality of S. N. Bernstein: few results of
+/// unequal players are skewed, and to limit the rare upset would stretch the ratings.
 const ALLOWANCE: f64 = 2.0 / 3.0;
 
 /// The maximum number of times that the weights of pairs are computed. A few suffice.
 const MOST_ROUNDS: u32 = 30;
 
-/// What is known of entrants besides their results.
+/// Prior knowledge of entrants besides their results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FitConstraints {
     /// Entrants whose strength is fixed, in Elo. Without one, strengths are relative to the field.
     pub anchors: BTreeMap<Entrant, f64>,
     /// Entrants that are a later version of another one.
     pub predecessors: BTreeMap<Entrant, Entrant>,
-    /// What is known of entrants from results that do not count any more, relative to each other.
+    /// Ratings of entrants relative to each other, from results that do not count any more.
     pub earlier: BTreeMap<Entrant, EarlierRating>,
     /// The standard deviation of the distance from the anchors to the entrants with an earlier rating, in Elo: an error of
     /// it is the same for all of them. `None` if nothing but the results tells the distance.
@@ -50,9 +50,9 @@ pub struct FitConstraints {
 /// A rating from results that do not count any more: a normal distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EarlierRating {
-    /// Its mean, in Elo on the scale of the anchors or, without one, relative to 0.
+    /// The mean, in Elo on the scale of the anchors or, without one, relative to 0.
     pub elo: f64,
-    /// Its standard deviation, in Elo.
+    /// The standard deviation, in Elo.
     pub deviation: f64,
 }
 
@@ -187,12 +187,13 @@ impl<'a> Fit<'a> {
         (found < self.counts.entrants && !known.earlier.contains_key(&Entrant(at as u16))).then_some(found)
     }
 
-    /// Whether a parameter starts from what is known instead of the prior: all but the seats of a ladder.
+    /// Returns whether a parameter starts from what is known instead of the prior: all but the seats of a
+    /// ladder.
     pub(super) fn is_known(&self, at: usize) -> bool {
         self.known.is_some() && (at < self.counts.entrants || at + 1 == self.theta.len())
     }
 
-    /// Whether a parameter is the strength of an anchor.
+    /// Returns whether a parameter is the strength of an anchor.
     pub(super) fn is_fixed(&self, at: usize) -> bool {
         let is_anchor = |known: &FitConstraints| known.anchors.contains_key(&Entrant(at as u16));
         at < self.counts.entrants && self.known.is_some_and(|(known, _)| is_anchor(known))
@@ -217,7 +218,7 @@ impl<'a> Fit<'a> {
         self
     }
 
-    /// How much the results of each pair count, if less than 1.
+    /// The weights of the results of each pair, if less than 1.
     fn limited_pairs(&self) -> FxHashMap<(Entrant, Entrant), f64> {
         let mut pairs: FxHashMap<(Entrant, Entrant), [f64; 2]> = FxHashMap::default();
         for of in self.comparisons.iter() {
@@ -249,7 +250,7 @@ impl<'a> Fit<'a> {
         weights
     }
 
-    /// What an entrant starts from: its difference to the strength of another parameter.
+    /// The start of an entrant: its difference to the strength of another parameter.
     fn start(&self, at: usize, known: &FitConstraints) -> (usize, PriorTerm) {
         let level = self.theta.len() - 1;
         let above = self.theta[at] - self.theta[level];

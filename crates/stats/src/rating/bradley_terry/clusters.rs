@@ -10,10 +10,9 @@ use super::packed_set::PackedSet;
 use crate::Entrant;
 use crate::sample::MatchMoves;
 
-/// What the results of a fit are from.
+/// The sets behind the results of a fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// Sets that count.
     pub sets: u64,
     /// Copies of sets, which do not count.
     pub copies: u64,
@@ -23,7 +22,7 @@ pub struct Origin {
     pub openings: u64,
 }
 
-/// What sets of a cluster have in common.
+/// The property that sets of a cluster share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grouping {
     /// The opening: it may suit an entrant against all opponents.
@@ -38,7 +37,6 @@ pub(super) struct SetOnOpening {
     opening: u32,
     pairing: u32,
     pub(super) packed: PackedSet,
-    /// Their number.
     pub(super) times: u32,
 }
 
@@ -47,7 +45,7 @@ pub(super) struct SetOnOpening {
 pub(super) struct Clusters(Vec<SetOnOpening>);
 
 impl Clusters {
-    /// Whether each set has an opening of its own.
+    /// Returns whether each set has an opening of its own.
     pub(super) fn are_single(&self) -> bool {
         self.0.is_empty()
     }
@@ -65,7 +63,6 @@ impl Clusters {
     }
 }
 
-/// A set with its moves.
 struct PlayedSet {
     packed: PackedSet,
     lineups: u32,

@@ -1,4 +1,4 @@
-//! How much scores vary about their expectation, relative to independent matches without draws.
+//! The dispersion of scores about their expectation, relative to independent matches without draws.
 
 use super::clusters::{Clusters, Grouping};
 use super::field::{averaged_variance, between, odds};
@@ -21,7 +21,7 @@ const LEAST_FREEDOM: f64 = 2.0;
 pub(super) struct Dispersion {
     /// A result counts as `1 / value` results.
     pub(super) value: f64,
-    /// By how much intervals are wider than those of the normal distribution.
+    /// The amount by which intervals are wider than those of the normal distribution.
     pub(super) widening: f64,
     /// Whether differences between openings are not part of it.
     pub(super) is_of_played_openings: bool,
@@ -32,7 +32,7 @@ impl Dispersion {
     pub(super) const UNKNOWN: Dispersion =
         Dispersion { value: 1.0, widening: 1.0, is_of_played_openings: false };
 
-    /// That of sets or, if it is greater, that of clusters.
+    /// The dispersion of sets or, if it is greater, that of clusters.
     pub(super) fn of(fit: &Fit<'_>) -> Dispersion {
         let mut found = Dispersion::UNKNOWN;
         let Some(totals) = Totals::of(fit) else { return found };
@@ -71,7 +71,7 @@ struct OfClusters {
 struct Totals {
     /// The variance of independent matches without draws.
     binomial: f64,
-    /// How much less matches vary because of draws.
+    /// The reduction of the variance by draws.
     drawn: f64,
     /// The number of parameters that the results determine, and of those that are strengths: the others follow from the
     /// prior.

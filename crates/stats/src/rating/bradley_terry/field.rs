@@ -8,8 +8,8 @@ use crate::rating::{ELO_PER_LOGIT, linear};
 /// The shape and the mean of the prior of the deviation of strengths, in log-odds: the mean is 217 Elo.
 const OF_TOURNAMENT: (f64, f64) = (1.0, 1.25);
 
-/// Those for ladders, with a mean of 300 Elo: the first few players may be equals, but those that come later differ, and start
-/// with an interval of about 650 Elo to both sides.
+/// The gamma prior of ladders, with a mean of 300 Elo: the first few players may be equals, but those that
+/// come later differ, and start with an interval of about 650 Elo to both sides.
 const OF_LADDER: (f64, f64) = (4.0, 1.73);
 
 /// The deviation from which the search starts.
@@ -21,7 +21,7 @@ const DEVIATIONS: [f64; 2] = [0.02, 10.0];
 /// The integral over the logarithm of the deviation is a sum over this number of points on both sides of its mode.
 const NODES: i32 = 3;
 
-/// Their distance, in standard deviations.
+/// The distance, in standard deviations.
 const SPACING: f64 = 0.75;
 
 /// A deviation whose logarithm is known with this standard deviation is not integrated over: that would widen intervals by 1%,
@@ -130,7 +130,7 @@ fn quantile(parts: impl Iterator<Item = (f64, f64, f64)> + Clone, level: f64) ->
 }
 
 impl Moments {
-    /// Those of a mixture of normal distributions of `n` parameters, each with its weight.
+    /// The moments of a mixture of normal distributions of `n` parameters, each with its weight.
     fn of(parts: &[(Moments, f64)], n: usize) -> Moments {
         let (mut theta, mut covariance) = (vec![0.0; n], vec![0.0; n * n]);
         for (of_part, part) in parts {

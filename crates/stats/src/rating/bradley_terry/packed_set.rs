@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::{Entrant, Lineup};
 use referee_game::{MAX_SEATS, Seating};
 
-/// What the model uses of a leg: its lineup, and the place of each side.
+/// A leg as the model reads it: its lineup, and the place of each side.
 pub(super) type PlayedLeg = (Lineup, [u8; MAX_SEATS]);
 
 /// The lineups and places of the matches of a set, in order.
@@ -16,7 +16,6 @@ pub(super) type PlayedLeg = (Lineup, [u8; MAX_SEATS]);
 pub(super) struct PackedSet(SmallVec<[u8; 16]>);
 
 impl PackedSet {
-    /// A set of these matches.
     pub(super) fn of(legs: impl IntoIterator<Item = PlayedLeg>) -> PackedSet {
         let mut packed = PackedSet::default();
         legs.into_iter().for_each(|leg| packed.push(leg));
@@ -30,7 +29,6 @@ impl PackedSet {
         self.0.extend_from_slice(&places[..sides]);
     }
 
-    /// Its matches.
     pub(super) fn legs(&self) -> impl Iterator<Item = PlayedLeg> {
         let mut left = self.0.as_slice();
         std::iter::from_fn(move || {

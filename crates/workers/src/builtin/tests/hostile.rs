@@ -68,7 +68,7 @@ async fn a_worker_that_reads_no_archives_is_not_read_any_more() {
         };
         let ended: Result<io::Result<()>, _> = tokio::time::timeout(Duration::from_secs(120), flood).await;
         assert!(ended.expect("the connection ends").is_err());
-        // What fits into the buffers of the connection.
+        // The buffers of the connection are larger.
         assert!(sent < 2000, "{sent} requests were read");
     };
     LocalSet::new().run_until(test).await;

@@ -1,4 +1,4 @@
-//! What the coordinator finds in the stream, compared with the sets that are out.
+//! Compares the stream with the sets that are out.
 
 use std::collections::HashSet;
 use std::time::Instant;

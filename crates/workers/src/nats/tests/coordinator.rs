@@ -27,7 +27,7 @@ pub(super) fn unit(set: u32, attempt: u32) -> WorkUnit {
     }
 }
 
-/// What a scripted coordinator has seen.
+/// The messages that a scripted coordinator has received.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) counted: BTreeMap<u32, String>,
@@ -35,7 +35,6 @@ pub(super) struct Seen {
     /// Deliveries by set.
     pub(super) taken: BTreeMap<u32, u32>,
     pub(super) moved: BTreeSet<u32>,
-    /// Sets that were given up.
     pub(super) lost: BTreeSet<u32>,
     pub(super) joined: Vec<String>,
     pub(super) incompatible: Vec<String>,

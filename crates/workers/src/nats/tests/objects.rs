@@ -1,4 +1,4 @@
-//! What goes through the object store.
+//! Messages that go through the object store.
 
 use super::*;
 use crate::archive::{ArchiveLimits, pack_folder};

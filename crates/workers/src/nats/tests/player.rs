@@ -2,16 +2,16 @@
 
 use super::*;
 
-/// How a scripted worker plays.
+/// The script of a worker.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Script {
     /// It plays units in this many milliseconds.
     Plays(u64),
-    /// Its matches make no progress, but it reports its units.
+    /// The matches make no progress, but it reports its units.
     Hangs,
     /// Set 1 kills it.
     Dies,
-    /// Its records have 3 MB.
+    /// The records have 3 MB.
     Large,
 }
 

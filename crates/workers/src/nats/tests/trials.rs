@@ -219,7 +219,7 @@ fn reports_of_others_and_of_other_trials_are_ignored() {
         watcher.flush().await.unwrap();
         report(&worker, 7, "true");
         assert_eq!(reported(&mut events).await.1, failed("true"));
-        // What it reports again is of no trial.
+        // A repeated report is of no trial.
         let mut again = league.hand_out(9);
         assert_eq!(taken(&mut again).await, "one");
         watcher.publish(subject, forge(7, &session).into()).await.unwrap();

@@ -171,7 +171,7 @@ fn a_client_cannot_act_for_another_one_with_the_permissions_of_the_example() {
         let worker = Player::with(broker("box2"), "box2", 1, Script::Plays(5));
         core.publish([3, 4]);
         core.until_counted(4).await;
-        // What a worker may not do.
+        // A worker must not watch others.
         let watcher = async_nats::ConnectOptions::new()
             .user_and_password("coordinator".to_owned(), "coordinator-password".to_owned())
             .connect(server.broker().url)

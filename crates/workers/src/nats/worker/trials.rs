@@ -14,7 +14,6 @@ use referee_game::Chain;
 
 /// A trial that a desk wants.
 pub(super) struct HeldTrial {
-    /// The id of the desk.
     desk: String,
     job: Box<TrialJob>,
     /// When the desk last asked for it.
@@ -24,7 +23,7 @@ pub(super) struct HeldTrial {
 }
 
 impl WorkerService {
-    /// Whether a message of a desk is later than its last one: one that is repeated changes nothing.
+    /// Returns whether a message of a desk is later than its last one: one that is repeated changes nothing.
     fn is_later(&mut self, desk: &str, at: u64) -> bool {
         if self.desks.len() >= MOST_OVER && !self.desks.contains_key(desk) {
             self.desks.clear();
@@ -82,7 +81,6 @@ impl WorkerService {
         wanting.map_or_else(|| archive.to_string(), |held| program_object(held.job.id))
     }
 
-    /// The result of a trial.
     pub(super) async fn tried(&mut self, id: u64, reply: &TrialReply, built: &[u8]) {
         // It may have been withdrawn.
         let Some(held) = self.trials.get_mut(&id) else { return };
