@@ -76,7 +76,7 @@ fn every_message_in_the_specification_is_valid() {
 }
 
 #[test]
-fn every_line_of_a_record_in_the_specification_is_compact_json_with_its_type_first() {
+fn every_record_line_in_specification_is_compact_typed_json() {
     let mut lines = 0;
     for page in files("spec", ".md") {
         for_each_line(&page, "record", |place, line| {
@@ -138,7 +138,7 @@ fn every_line_of_the_transcript_of_referee_imagine_is_valid() {
 }
 
 #[test]
-fn the_program_on_the_page_about_chance_prints_what_stands_below_it() {
+fn program_on_page_about_chance_prints_what_stands_below_it() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec/chance.md");
     let python = Command::new("python3").args(["-c", &block(&page, "python")]).output().expect("Python runs");
     assert_eq!(String::from_utf8_lossy(&python.stderr), "");

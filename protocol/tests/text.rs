@@ -34,7 +34,7 @@ fn it_borrows_inside_lists_and_options_too() {
 }
 
 #[test]
-fn it_borrows_from_bytes_and_owns_what_is_read_from_a_stream() {
+fn it_borrows_from_bytes_and_owns_from_stream() {
     let text: Text<'_> = serde_json::from_slice(br#""a""#).expect("text");
     assert!(is_borrowed(&text));
     let mut stream = serde_json::Deserializer::from_reader(&br#""a""#[..]);

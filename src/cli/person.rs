@@ -229,7 +229,7 @@ fn find<'a>(legal: &[&'a str], said: &str) -> anyhow::Result<&'a str> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_rank_of_a_card_is_no_number_of_a_move() {
+    fn rank_of_card_is_no_number_of_move() {
         let legal = ["10 t3", "2 t3", "5 t3", "5 t7", "K enter"];
         let find =
             |legal: &[&'static str], said: &str| super::find(legal, said).map_err(|why| why.to_string());

@@ -184,7 +184,7 @@ fn moves_of_regression(folder: &Folder, new: &str, base: &str, name: &str) -> Ve
 }
 
 #[test]
-fn a_regression_with_a_budget_in_nodes_repeats_move_for_move() {
+fn regression_with_budget_in_nodes_repeats_move_for_move() {
     // A search that looks at so many moves, whatever time that takes.
     let script = "import hashlib
 def turn(t):
@@ -201,7 +201,7 @@ play(turn=turn)";
 }
 
 #[test]
-fn a_regression_of_an_engine_with_a_budget_in_nodes_repeats_move_for_move() {
+fn regression_of_engine_with_node_budget_repeats_exactly() {
     let folder = Folder::new();
     let engine = |nodes: u32| format!("uci:/usr/games/stockfish?Hash=1&nodes={nodes}");
     let once = moves_of_regression(&folder, &engine(400), &engine(100), "once");

@@ -26,7 +26,7 @@ fn states(standings: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_race_picks_the_best_version_and_shows_who_is_out() {
+fn race_picks_best_version_and_shows_who_is_out() {
     let folder = Folder::new();
     let (random, greedy) = (sample("python/random_bot.py"), sample("python/greedy_bot.py"));
     let dir = folder.text("race");
@@ -55,7 +55,7 @@ fn a_race_picks_the_best_version_and_shows_who_is_out() {
 }
 
 #[test]
-fn the_table_of_a_race_is_ordered_by_what_the_race_decides() {
+fn table_of_race_is_ordered_by_what_race_decides() {
     let folder = Folder::new();
     let bot = format!("{} {{skill}}", skilled(&folder));
     let more = ["--matrix", "skill=0.0,0.3,0.6,1.0", "--max-sets", "40", "--set", "turn_limit=40", "--json"];
@@ -71,7 +71,7 @@ fn the_table_of_a_race_is_ordered_by_what_the_race_decides() {
 }
 
 #[test]
-fn bots_of_a_race_may_connect_or_be_in_a_sandbox() {
+fn bots_of_race_may_connect_or_be_in_sandbox() {
     let folder = Folder::new();
     let (bot, dir) = (folder.plain_bot("plain"), folder.text("race"));
     let short = ["--max-sets", "2", "--set", "turn_limit=10"];

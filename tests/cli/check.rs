@@ -138,7 +138,7 @@ fn the_bot_in_ten_lines_passes() {
 }
 
 #[test]
-fn a_bot_that_needs_the_list_of_moves_fails_without_it() {
+fn bot_that_needs_list_of_moves_fails_without_it() {
     let folder = Folder::new();
     let listed = folder.plain_bot("listed");
     let knows = folder.bot(
@@ -278,7 +278,7 @@ for line in lines():
 }
 
 #[test]
-fn a_banner_before_hello_fails_its_step_and_hides_no_other_defect() {
+fn banner_before_hello_fails_its_step_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let banner = "print('Welcome to Flawed 1.0', flush=True); print('', 'ready.', flush=True)\n";
     let flaw = format!("{banner}def look(m): assert 'weather' not in m");
@@ -298,7 +298,7 @@ fn a_banner_before_hello_fails_its_step_and_hides_no_other_defect() {
 }
 
 #[test]
-fn the_hint_on_flushing_is_only_for_bots_that_have_answered_nothing() {
+fn hint_on_flushing_is_for_bots_without_answers() {
     let folder = tempfile::tempdir().expect("a folder");
     let violation = |name: &str, flaw: &str| {
         let limits = ["--move-limit", "2s", "--ready-limit", "10s"];
@@ -467,7 +467,7 @@ fn the_standard_error_of_a_bot_is_shown() {
 }
 
 #[test]
-fn a_check_that_passes_ends_with_its_counts_whatever_the_bot_logs() {
+fn check_that_passes_ends_with_its_counts_whatever_bot_logs() {
     let folder = Folder::new();
     let bot = folder.bot("logs", "play(error=lambda e: print(e['message'], file=sys.stderr, flush=True))");
     let ended = referee(["check", "checkers", &bot]).with_code(0);
@@ -494,7 +494,7 @@ fn junit_has_a_case_per_step_with_failures() {
 }
 
 #[test]
-fn a_bot_that_cannot_be_checked_gives_its_own_exit_code() {
+fn bot_that_cannot_be_checked_gives_its_own_exit_code() {
     referee(["check", "./no-such-bot"]).with_code(5);
     referee(["check", "ludo", "python3 bot.py"]).with_code(2).says(&["unknown game `ludo`"]);
     referee(["check", "python3 'bot.py"]).with_code(2);
@@ -502,7 +502,7 @@ fn a_bot_that_cannot_be_checked_gives_its_own_exit_code() {
 }
 
 #[test]
-fn the_first_and_the_last_lines_of_an_error_are_shown() {
+fn first_and_last_lines_of_error_are_shown() {
     let folder = Folder::new();
     let script = "def fail(t):\n    [print('line', n, file=sys.stderr) for n in range(1, 41)]\n    os._exit(1)\nplay(turn=fail)";
     let ended = referee(["check", "checkers", &folder.bot("fails", script)]).with_code(1);

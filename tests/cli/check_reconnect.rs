@@ -59,7 +59,7 @@ else:
 }
 
 #[test]
-fn a_bot_that_does_not_come_back_correctly_fails_with_the_violated_sentence() {
+fn bot_that_returns_incorrectly_fails_with_violated_sentence() {
     let folder = Folder::new();
     let handwritten = connecting(&folder, "handwritten", "token=token, reconnect='a'", 3);
     let (ended, passed) = step(&handwritten);

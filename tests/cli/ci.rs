@@ -59,7 +59,7 @@ fn run_shards(folder: &Folder) -> (Vec<Option<i32>>, Output) {
 }
 
 #[test]
-fn the_workflow_that_splits_the_test_over_jobs_tells_the_verdict_of_all() {
+fn workflow_that_splits_test_over_jobs_tells_verdict_of_all() {
     let folder = Folder::new();
     for version in ["new", "base"] {
         std::fs::create_dir(folder.path(version)).expect("a folder");
@@ -73,7 +73,7 @@ fn the_workflow_that_splits_the_test_over_jobs_tells_the_verdict_of_all() {
 }
 
 #[test]
-fn the_workflow_that_splits_the_test_over_jobs_fails_when_the_new_version_crashes() {
+fn workflow_of_split_test_fails_when_new_version_crashes() {
     let folder = Folder::new();
     for (version, script) in [("new", "play(turn=lambda _: os._exit(7))"), ("base", "play()")] {
         std::fs::create_dir(folder.path(version)).expect("a folder");
@@ -345,7 +345,7 @@ fn cache_key(checkout: &std::path::Path, folder: &Folder) -> String {
 }
 
 #[test]
-fn the_action_builds_again_when_any_crate_of_the_program_changes() {
+fn action_builds_again_when_any_crate_of_program_changes() {
     let folder = Folder::new();
     let text = std::fs::read_to_string(format!("{ROOT}/Cargo.toml")).expect("a manifest");
     let members = text.lines().find_map(|line| line.strip_prefix("members = ")).expect("members");

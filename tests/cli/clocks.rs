@@ -79,7 +79,7 @@ fn a_bot_gains_no_time_by_keeping_the_processors_busy() {
 
 /// The long form is run on a machine that does nothing else: there no honest bot has a fault.
 #[test]
-fn beside_busy_programs_no_bot_is_late_because_of_the_referee() {
+fn beside_busy_programs_no_bot_is_late_because_of_referee() {
     let is_long = std::env::var_os("LONG_TESTS").is_some();
     let (count, busy) = if is_long { (1_000, 8) } else { (6, 3) };
     let folder = Folder::new();

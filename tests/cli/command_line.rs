@@ -676,7 +676,7 @@ fn a_disconnecting_bot_is_logged() {
 }
 
 #[test]
-fn a_file_in_a_missing_folder_is_named_with_its_option() {
+fn file_in_missing_folder_is_named_with_its_option() {
     let folder = Folder::new();
     let (bot, record) = (folder.plain_bot("bot"), folder.write("m1.jsonl", crate::records::record()));
     let file = folder.text("missing/file");
@@ -695,7 +695,7 @@ fn a_file_in_a_missing_folder_is_named_with_its_option() {
 }
 
 #[test]
-fn records_of_a_game_that_is_a_program_are_read_by_export() {
+fn records_of_game_that_is_program_are_read_by_export() {
     let folder = Folder::new();
     let (bot, records) = (folder.plain_bot("bot"), folder.text("records"));
     let game = format!("{ROOT}/examples/games/goofspiel");

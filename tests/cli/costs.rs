@@ -74,7 +74,7 @@ fn a_run_that_costs_too_much_is_interrupted() {
 }
 
 #[test]
-fn a_tournament_that_costs_too_much_is_resumed_with_a_larger_limit() {
+fn tournament_that_costs_too_much_is_resumed_with_larger_limit() {
     let folder = Folder::new();
     let unavailable =
         "say(type='unable', match=t['match'], turn=t['turn'], because='unavailable', info={'cost_usd': 1})";
@@ -124,7 +124,7 @@ fn a_tournament_that_costs_too_much_is_resumed_with_a_larger_limit() {
 }
 
 #[test]
-fn an_entrant_that_costs_too_much_interrupts_the_tournament_until_it_withdraws() {
+fn entrant_that_costs_too_much_interrupts_tournament_until_it_withdraws() {
     let folder = Folder::new();
     let entrant = |name: &str, more: &str| {
         let command = dear(&folder, name);
@@ -141,7 +141,7 @@ fn an_entrant_that_costs_too_much_interrupts_the_tournament_until_it_withdraws()
 }
 
 #[test]
-fn a_regression_that_costs_too_much_is_undecided_and_goes_on_with_a_larger_limit() {
+fn costly_regression_is_undecided_and_goes_on_with_larger_limit() {
     let folder = Folder::new();
     let (dear, plain, results) = (dear(&folder, "dear"), folder.plain_bot("plain"), folder.text("results"));
     let regress = |more: &[&str]| {

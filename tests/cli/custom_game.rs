@@ -39,7 +39,7 @@ fn a_custom_game_is_listed_and_documented() {
 }
 
 #[test]
-fn matches_of_a_custom_game_are_shown_as_text_picture_and_page() {
+fn custom_game_is_shown_as_text_picture_and_page() {
     let folder = Folder::new();
     played(&folder, "1");
     let record = folder.text("records/m1.jsonl");

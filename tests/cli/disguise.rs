@@ -62,7 +62,7 @@ play()
 }
 
 #[test]
-fn a_disguised_tournament_draws_openings_and_refuses_options_files_and_workers() {
+fn disguised_tournament_draws_openings_and_refuses_options_files_and_workers() {
     let folder = Folder::new();
     let cup = |lines: &str| {
         let bots: String = ["one", "two"]

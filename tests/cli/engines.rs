@@ -65,7 +65,7 @@ fn bots_of_openspiel_play_by_the_same_rules() {
 
 #[test]
 #[ignore = "20 matches between bots that import OpenSpiel"]
-fn openspiel_agrees_to_a_draw_where_its_rules_end_the_game_earlier() {
+fn openspiel_agrees_to_draw_where_its_rules_end_game_earlier() {
     let bots = [1, 2].map(|seed| with_sdk(&format!("-m referee_bot.openspiel random --seed {seed}")));
     let args = ["play", "checkers", &bots[0], &bots[1], "-n", "20", "--json", "--strict", "--seed", SEED];
     let ended = referee(args).with_code(0);
@@ -143,7 +143,7 @@ fn recorded_moves(folder: &Folder, records: &str) -> Vec<Value> {
 }
 
 #[test]
-fn an_engine_of_each_dialect_of_chess_hears_the_whole_game_and_both_clocks() {
+fn chess_engine_hears_whole_game_and_both_clocks() {
     let folder = Folder::new();
     let log = |name: &str| format!("--log '{}'", folder.text(name));
     // Text before `uciok` and lines that end as on Windows do not matter.
@@ -301,7 +301,7 @@ fn what_an_engine_does_wrong_is_named() {
 }
 
 #[test]
-fn an_engine_that_cannot_be_started_is_named_with_the_reason() {
+fn engine_that_cannot_be_started_is_named_with_reason() {
     referee(["engine", "uci", "--", "./no-engine"])
         .with_code(5)
         .says(&["the engine `./no-engine` cannot be started: No such file"]);

@@ -93,7 +93,7 @@ fn spy(
 }
 
 #[test]
-fn nobody_learns_early_who_wins_the_finals_of_a_ladder_whose_standings_are_hidden() {
+fn finals_of_ladder_with_hidden_standings_reveal_no_winner() {
     let league = League::calm("watch = \"127.0.0.1:0\"", &PLAYERS.map(|name| (name, "")));
     PLAYERS.iter().for_each(|name| drop(league.folder.bot(&format!("bot-{name}"), BOT)));
     let text = format!("{}{}", league_events::TABLES, league.folder.read("league.toml"));

@@ -46,7 +46,7 @@ fn the_summary_of_play_shows_the_causes_of_faults() {
 }
 
 #[test]
-fn a_single_match_shows_the_rejected_move_and_json_has_all_evidence() {
+fn single_match_shows_rejected_move_and_json_has_all_evidence() {
     let folder = Folder::new();
     let (plain, faulty) = (folder.plain_bot("plain"), faulty(&folder));
     let ended = referee(["play", "checkers", &plain, &faulty]).done();

@@ -56,7 +56,7 @@ fn the_embedding_plays_every_game_and_matches_between_programs() {
 }
 
 #[test]
-fn the_embedding_plays_a_tournament_that_the_command_goes_on_with() {
+fn embedding_plays_tournament_that_command_goes_on_with() {
     let folder = Folder::new();
     let bots = [sample("python/random_bot.py"), sample("python/greedy_bot.py")];
     let entrants = bots.map(|bot| format!("[[entrants]]\ncommand = {bot:?}\n")).concat();

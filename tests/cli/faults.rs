@@ -158,7 +158,7 @@ fn a_script_without_its_interpreter_is_named() {
 }
 
 #[test]
-fn a_bot_that_fails_to_start_is_reported_with_its_stderr() {
+fn bot_that_fails_to_start_is_reported_with_its_stderr() {
     let folder = Folder::new();
     let broken = folder.bot("broken", "import no_such_module");
     let plain = folder.plain_bot("plain");
@@ -230,7 +230,7 @@ fn a_bot_with_another_protocol_does_not_start() {
 }
 
 #[test]
-fn a_bot_that_does_not_play_the_game_does_not_start() {
+fn bot_that_does_not_play_game_does_not_start() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let chess = folder
@@ -356,7 +356,7 @@ fn a_rejected_hello_is_explained_without_its_token() {
 }
 
 #[test]
-fn a_script_that_the_system_cannot_run_is_named_with_the_reason() {
+fn script_that_system_cannot_run_is_named_with_reason() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
@@ -380,7 +380,7 @@ fn a_script_that_the_system_cannot_run_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_timeout_of_a_bot_that_has_answered_before_does_not_ask_for_flushing() {
+fn timeout_after_earlier_answers_does_not_suggest_flushing() {
     let folder = Folder::new();
     let hangs = "import time\nplay(turn=lambda t: first(t) if t['turn'] < 3 else time.sleep(30))";
     let (plain, hangs) = (folder.plain_bot("plain"), folder.bot("hangs", hangs));
@@ -434,7 +434,7 @@ fn unable(folder: &Folder, because: &str) -> String {
 }
 
 #[test]
-fn a_bot_that_says_that_it_has_no_legal_move_has_a_fault_of_its_own() {
+fn claim_of_no_legal_move_has_fault_of_its_own() {
     let folder = Folder::new();
     let (bot, other, records) =
         (unable(&folder, "no_legal_move"), folder.plain_bot("plain"), folder.text("records"));
@@ -456,7 +456,7 @@ fn a_bot_that_says_that_it_has_no_legal_move_has_a_fault_of_its_own() {
 }
 
 #[test]
-fn an_outage_is_nobodys_loss_where_bots_are_trusted_to_say_so() {
+fn outage_is_no_loss_where_bots_are_trusted() {
     let folder = Folder::new();
     let (bot, other, records) =
         (unable(&folder, "unavailable"), folder.plain_bot("plain"), folder.text("records"));

@@ -104,7 +104,7 @@ fn matches_of_kuhn_poker_report_and_record_amounts() {
 }
 
 #[test]
-fn the_amount_of_a_mirrored_set_is_the_mean_of_its_matches() {
+fn amount_of_mirrored_set_is_mean_of_its_matches() {
     let folder = Folder::new();
     let game = copied(&folder, "kuhn_poker");
     let (bettor, equilibrium) = (bettor(&folder, "bettor", 0), equilibrium());
@@ -128,7 +128,7 @@ fn the_amount_of_a_mirrored_set_is_the_mean_of_its_matches() {
 }
 
 #[test]
-fn a_bot_that_forfeits_or_resigns_gets_the_least_and_its_opponent_the_most() {
+fn bot_that_forfeits_gets_least_and_opponent_most() {
     let folder = Folder::new();
     let (game, records) = (copied(&folder, "kuhn_poker"), folder.text("records"));
     let crashing = bettor(&folder, "crashing", 1);
@@ -201,7 +201,7 @@ fn a_record_with_another_amount_does_not_verify() {
 }
 
 #[test]
-fn amounts_that_contradict_the_manifest_or_the_range_are_failures_of_the_rules() {
+fn amounts_that_contradict_manifest_or_range_are_failures_of_rules() {
     let start = "return position({\"columns\": [\"\"] * columns, \"rows\": rows})";
     let over = "{\"ranks\": [1, 2] if seat == 1 else [2, 1], \"reason\": \"four\"}";
     let drawn = "{\"ranks\": [1, 1], \"reason\": \"full_board\"}";
@@ -321,7 +321,7 @@ fn a_tournament_shows_mean_amounts_and_can_rank_by_them() {
 }
 
 #[test]
-fn only_games_with_amounts_in_formats_known_in_advance_are_ranked_by_amounts() {
+fn only_known_formats_with_amounts_rank_by_amounts() {
     let folder = Folder::new();
     let (file, _) = tournament(&folder, "rank_by = 'amounts'");
     let text = folder.read("cup.toml");

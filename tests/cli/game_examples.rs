@@ -265,7 +265,7 @@ fn rules_that_fail_to_export_are_named() {
 }
 
 #[test]
-fn the_module_of_rock_paper_scissors_is_built_from_its_source() {
+fn module_of_rock_paper_scissors_is_built_from_its_source() {
     let folder = Folder::new();
     let game = copied(&folder, "rock_paper_scissors");
     let installed = Path::new(ROOT).join(GAMES).join("rock_paper_scissors/node_modules");
@@ -309,7 +309,7 @@ for line in sys.stdin:
 "#;
 
 #[test]
-fn bots_of_kuhn_poker_see_no_card_of_the_other_seat_before_it_is_shown() {
+fn bots_of_kuhn_poker_see_no_hidden_card() {
     let folder = Folder::new();
     let game = copied(&folder, "kuhn_poker");
     let spy = format!("python3 '{}'", folder.write("spy.py", SPY));

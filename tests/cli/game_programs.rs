@@ -254,7 +254,7 @@ fn rules_that_fail_abort_the_match_and_convict_no_bot() {
 }
 
 #[test]
-fn a_run_stops_after_ten_failures_of_the_rules_in_a_row() {
+fn run_stops_after_ten_failures_of_rules_in_row() {
     let folder = Folder::new();
     let fails = "    request = json.loads(line)\n    if request['type'] == 'play':\n        sys.exit(1)\n";
     let game = changed(&folder, &[("    request = json.loads(line)\n", fails)]);
@@ -268,7 +268,7 @@ fn a_run_stops_after_ten_failures_of_the_rules_in_a_row() {
 }
 
 #[test]
-fn rules_that_fail_during_a_verification_are_no_difference_of_the_record() {
+fn rules_that_fail_during_verification_are_no_difference_of_record() {
     for (request, plies) in [("play", "0"), ("play", "2"), ("start", "0")] {
         let folder = Folder::new();
         let fails = format!(
@@ -309,7 +309,7 @@ pub(crate) fn failing_at(folder: &Folder, request: u32, does: &str) -> String {
 }
 
 #[test]
-fn a_program_that_dies_again_and_again_loses_no_match_and_is_counted() {
+fn dying_program_loses_no_match_and_is_counted() {
     let folder = Folder::new();
     let game = failing_at(&folder, 60, "os.kill(os.getpid(), 9)");
     let ended = play(&folder, &game, &["-n", "12", "--jobs", "2"]).with_code(0);
@@ -332,7 +332,7 @@ fn a_program_that_dies_again_and_again_loses_no_match_and_is_counted() {
 }
 
 #[test]
-fn a_run_stops_after_ten_restarts_of_the_rules_in_a_row() {
+fn run_stops_after_ten_restarts_of_rules_in_row() {
     let folder = Folder::new();
     let game = failing_at(&folder, 4, "sys.exit(1)");
     let ended = play(&folder, &game, &["-n", "50"]).with_code(5);
@@ -346,7 +346,7 @@ fn a_run_stops_after_ten_restarts_of_the_rules_in_a_row() {
 }
 
 #[test]
-fn the_check_fails_a_program_that_another_process_has_to_replace() {
+fn check_fails_program_that_another_process_has_to_replace() {
     let folder = Folder::new();
     let game = failing_at(&folder, 100, "sys.exit('out of cards')");
     let checked = referee(["game", "check", &game, "-n", "20"]).with_code(1).stdout;
@@ -356,7 +356,7 @@ fn the_check_fails_a_program_that_another_process_has_to_replace() {
 }
 
 #[test]
-fn the_limit_of_an_answer_does_not_include_the_start_of_another_process() {
+fn limit_of_answer_does_not_include_start_of_another_process() {
     let folder = Folder::new();
     let slow = "    request = json.loads(line)\n    if request['type'] == 'play':\n        time.sleep(0.4)\n";
     let changes = [
@@ -372,7 +372,7 @@ fn the_limit_of_an_answer_does_not_include_the_start_of_another_process() {
 }
 
 #[test]
-fn a_program_that_does_not_flush_is_told_so_after_its_first_silence() {
+fn program_that_does_not_flush_is_told_after_first_silence() {
     let folder = Folder::new();
     let changes = [
         (", flush=True", ", file=out"),
@@ -390,7 +390,7 @@ fn a_program_that_does_not_flush_is_told_so_after_its_first_silence() {
 }
 
 #[test]
-fn a_line_after_the_answer_fails_the_match_at_the_next_request() {
+fn line_after_answer_fails_match_at_next_request() {
     let folder = Folder::new();
     let answers = "    request = json.loads(line)\n    if request['type'] == 'play' and sum(map(len, request['state']['columns'])) == 4:\n        print(json.dumps(play(**request)), flush=True)\n        time.sleep(0.3)\n        print(json.dumps(play(**request)), flush=True)\n        continue\n";
     let changes = [("    request = json.loads(line)\n", answers), ("import sys", "import sys\nimport time")];
@@ -416,7 +416,7 @@ fn answers_may_end_with_a_carriage_return() {
 }
 
 #[test]
-fn the_first_and_the_last_lines_of_standard_error_are_the_cause() {
+fn first_and_last_lines_of_standard_error_are_cause() {
     let folder = Folder::new();
     let crash =
         "[print('note', number, file=sys.stderr) for number in range(200)]; sys.exit('the board is lost')";
@@ -561,7 +561,7 @@ fn two_directories_with_one_id_are_refused() {
 }
 
 #[test]
-fn a_game_whose_files_are_no_files_is_refused_without_blocking() {
+fn game_whose_files_are_no_files_is_refused_without_blocking() {
     let folder = Folder::new();
     let game = changed(&folder, &[]);
     let page = folder.path("game/rules.md");
@@ -611,7 +611,7 @@ fn no_link_leads_out_of_the_directory_of_a_game() {
 }
 
 #[test]
-fn a_game_that_does_not_start_is_an_error_of_the_game() {
+fn game_that_does_not_start_is_error_of_game() {
     let folder = Folder::new();
     let game = changed(&folder, &[("import json", "import nothing_like_it")]);
     let failed = play(&folder, &game, &[]);
@@ -643,7 +643,7 @@ fn a_game_that_does_not_start_is_an_error_of_the_game() {
 }
 
 #[test]
-fn prose_leftovers_of_editors_records_and_results_do_not_identify_rules() {
+fn leftovers_records_and_results_do_not_identify_rules() {
     let folder = Folder::new();
     let game = changed(&folder, &[("files = [\"game.py\"]\n", "")]);
     let records = folder.text("game/matches");
@@ -668,7 +668,7 @@ fn prose_leftovers_of_editors_records_and_results_do_not_identify_rules() {
 }
 
 #[test]
-fn a_process_that_starts_later_plays_the_files_that_the_match_began_with() {
+fn process_that_starts_later_plays_files_that_match_began_with() {
     let folder = Folder::new();
     // Each process of the rules ends after a few answers.
     let ends = "    request = json.loads(line)\n    left = globals().get('left', 12) - 1\n    if left < 0:\n        raise SystemExit\n";
@@ -691,7 +691,7 @@ fn a_process_that_starts_later_plays_the_files_that_the_match_began_with() {
 }
 
 #[test]
-fn the_check_of_the_example_passes_and_says_what_its_matches_are_like() {
+fn check_of_example_passes_and_describes_its_matches() {
     let checked = referee(["game", "check", GAME, "-n", "20", "--json"]).done();
     let steps: Vec<String> =
         checked.all("step").iter().map(|step| format!("{} {}", step["name"], step["ok"])).collect();
@@ -706,7 +706,7 @@ fn the_check_of_the_example_passes_and_says_what_its_matches_are_like() {
 }
 
 #[test]
-fn the_check_shows_the_request_and_the_answer_that_are_wrong() {
+fn check_shows_request_and_answer_that_are_wrong() {
     let changed_to = |from: &str, to: &str| {
         let folder = Folder::new();
         let game = changed(&folder, &[(from, to), ("import sys", "import os\nimport sys")]);
@@ -745,7 +745,7 @@ fn the_check_shows_the_request_and_the_answer_that_are_wrong() {
 }
 
 #[test]
-fn bots_and_moves_of_a_game_in_python_are_checked_and_counted() {
+fn bots_and_moves_of_python_game_are_checked_and_counted() {
     let divided = referee(["perft", GAME, "--depth", "4", "--divide", "--json"]).done();
     let leaves: Vec<Value> = divided.all("perft").iter().map(|line| line["leaves"].clone()).collect();
     assert_eq!(leaves, [343; 7]);
@@ -778,7 +778,7 @@ for line in sys.stdin:
 "#;
 
 #[test]
-fn while_rules_are_slow_no_match_of_a_lane_gains_or_loses_time() {
+fn slow_rules_cost_no_match_of_lane_time() {
     let folder = Folder::new();
     let slow = "    request = json.loads(line)\n    if request['type'] == 'play':\n        time.sleep(0.6)\n";
     let changes = [
@@ -840,7 +840,7 @@ fn an_interrupt_does_not_wait_for_rules() {
 }
 
 #[test]
-fn a_program_that_orders_the_keys_of_its_events_at_random_verifies() {
+fn program_that_orders_keys_of_its_events_at_random_verifies() {
     let folder = Folder::new();
     // As the maps of Lua: the order differs between processes.
     let shuffled = "def shuffled(value):\n    if isinstance(value, list):\n        return [shuffled(part) for part in value]\n    if not isinstance(value, dict):\n        return value\n    keys = list(value)\n    random.shuffle(keys)\n    return {key: shuffled(value[key]) for key in keys}\n\n\nfor line in sys.stdin:";

@@ -78,7 +78,7 @@ fn rules_that_start_processes_without_end_leave_none() {
 }
 
 #[test]
-fn rules_read_no_secrets_use_no_network_and_change_no_files() {
+fn rules_reach_no_secrets_network_or_files() {
     if !missing().is_empty() {
         // Without all layers, `basic` may hold only some of it.
         return;
@@ -115,7 +115,7 @@ fn rules_that_never_end_or_grow_without_end_fail() {
 }
 
 #[test]
-fn rules_that_end_with_impossible_results_or_ask_impossible_seats_fail() {
+fn rules_with_impossible_results_or_seats_fail() {
     let over = |ranks: &str| {
         format!(
             "print(json.dumps({{'state': 0, 'turn': {{'over': {{'ranks': {ranks}, 'reason': 'four'}}}}}}), flush=True)\ncontinue"
@@ -150,7 +150,7 @@ fn prints(view: &str, events: &str) -> String {
 }
 
 #[test]
-fn views_and_events_that_bots_and_pages_cannot_read_are_failures_of_the_rules() {
+fn unreadable_views_and_events_are_failures_of_rules() {
     let event = |field: &str| format!("'{{\"all\":{{\"kind\":\"told\",{field}}}}}'");
     let (good, view, told) = ("'{}'", "turn.decide[0].view.x", "events[0].all.x");
     let cases = [
@@ -191,7 +191,7 @@ fn views_and_events_that_bots_and_pages_cannot_read_are_failures_of_the_rules() 
 }
 
 #[test]
-fn what_a_bot_gets_of_rules_has_no_characters_that_some_readers_take_for_line_breaks() {
+fn texts_of_rules_for_bots_have_no_odd_line_breaks() {
     let folder = Folder::new();
     let told = "{'all': {'kind': 'told', 'x': 'a\\u2028b'}}";
     let game = changed(
@@ -210,7 +210,7 @@ fn what_a_bot_gets_of_rules_has_no_characters_that_some_readers_take_for_line_br
 }
 
 #[test]
-fn a_match_whose_events_grow_without_end_ends_before_its_record_is_large() {
+fn match_with_endless_events_ends_before_its_record_grows() {
     let folder = Folder::new();
     let does = "more = [{'all': {'kind': 'told', 'x': 'y' * 60000}}] * 8\nprint(json.dumps({'state': request['state'], 'turn': {'decide': [{'seat': 0, 'legal': ['a'], 'view': {}}]}, 'events': more}), flush=True)\ncontinue";
     let game = hostile(&folder, does);

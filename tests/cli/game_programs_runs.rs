@@ -38,7 +38,7 @@ fn tournament_file(folder: &Folder) -> String {
 const PATIENT: [(&str, &str); 1] = [("openings = 2", "openings = 2\nlimit_ms = 30000")];
 
 #[test]
-fn a_tournament_of_a_game_in_python_is_played_verified_and_published() {
+fn tournament_of_game_in_python_is_played_verified_and_published() {
     let folder = Folder::new();
     let (file, dir) = (tournament(&folder), folder.text("cup"));
     let check = referee(["tournament", "check", &file]).done().stdout;
@@ -69,7 +69,7 @@ fn a_tournament_of_a_game_in_python_is_played_verified_and_published() {
 }
 
 #[test]
-fn a_tournament_goes_on_with_the_rules_that_it_began_with() {
+fn tournament_goes_on_with_rules_that_it_began_with() {
     let folder = Folder::new();
     let (file, dir) = (tournament(&folder), folder.text("cup"));
     let mut run = Referee::start(["tournament", "run", &file, "--dir", &dir, "--json"]);
@@ -117,7 +117,7 @@ fn shard(folder: &Folder, number: u32) -> Ended {
 }
 
 #[test]
-fn a_regression_test_of_a_game_in_python_is_sharded_resumed_and_merged() {
+fn regression_of_python_game_is_sharded_resumed_and_merged() {
     let folder = Folder::new();
     let game = changed(&folder, &PATIENT);
     for number in [1, 2] {
@@ -165,7 +165,7 @@ fn the_report_of_a_tournament_counts_restarts_of_the_rules() {
 }
 
 #[test]
-fn a_page_that_cannot_be_drawn_says_so_and_costs_no_other_page() {
+fn undrawable_page_says_so_and_costs_no_other() {
     let folder = Folder::new();
     // Rules that fail while pages are drawn: in the position of which they are told.
     let fails = "    request = json.loads(line)\n    \
@@ -406,7 +406,7 @@ fn workers_get_the_rules_of_a_game_in_python() {
 
 #[cfg(feature = "nats")]
 #[test]
-fn workers_over_nats_get_the_rules_of_a_game_in_python() {
+fn workers_over_nats_get_rules_of_game_in_python() {
     let folder = Folder::new();
     let (file, dir) = (tournament(&folder), folder.text("cup"));
     let server = Server::start();

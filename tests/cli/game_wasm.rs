@@ -119,7 +119,7 @@ fn an_interrupt_does_not_wait_for_a_module() {
 }
 
 #[test]
-fn while_a_module_computes_no_match_of_its_lane_gains_or_loses_time() {
+fn computing_module_costs_no_match_of_lane_time() {
     let folder = Folder::new();
     let plays = "    if (type[0] == 'p') moves++;\n";
     let slow = "    for (volatile int spins = 0; type[0] == 'p' && spins < 20000000; spins++);\n";

@@ -9,7 +9,7 @@ fn games() -> Vec<Value> {
 }
 
 #[test]
-fn sample_bots_of_two_languages_play_every_game_without_a_fault() {
+fn sample_bots_of_two_languages_play_every_game_without_fault() {
     let games = games();
     assert!(games.len() >= 4, "{games:?}");
     let rust = format!("'{}' --seed 1", in_rust("referee-random").display());

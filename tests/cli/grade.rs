@@ -158,7 +158,7 @@ fn is_gradescope(results: &Value) {
 }
 
 #[test]
-fn a_grade_that_is_not_known_within_the_tolerance_is_undecided() {
+fn grade_that_is_not_known_within_tolerance_is_undecided() {
     let folder = Folder::new();
     let file = anchors(&folder, "max_sets = 1", 400);
     hand_in(&folder, "ada", 1.0, "true");

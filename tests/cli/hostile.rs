@@ -55,7 +55,7 @@ struct Row {
 }
 
 #[test]
-fn hostile_bots_get_the_listed_results_and_harm_no_other_bot() {
+fn hostile_bots_get_listed_results_and_harm_no_other_bot() {
     let (bots, of_tcp) = (bots(""), bots("tcp"));
     assert!(bots.len() > 30, "only {} hostile bots", bots.len());
     let connecting = CONNECTING.into_iter().chain(of_tcp.iter().map(String::as_str));

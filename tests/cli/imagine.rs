@@ -80,7 +80,7 @@ fn play(game: &str, seats: u64, mut look: impl FnMut(&Value, &Value)) {
 }
 
 #[test]
-fn an_imagined_position_has_the_view_and_the_legal_moves_of_the_request_in_every_game() {
+fn imagined_position_has_view_and_moves_of_request() {
     let mut imaginer = imaginer();
     for (game, seats) in games() {
         play(&game, seats, |start, turn| {
@@ -421,7 +421,7 @@ fn the_transcript_is_reproduced() {
 }
 
 #[test]
-fn pythons_monte_carlo_bot_plays_a_game_that_is_a_program() {
+fn pythons_monte_carlo_bot_plays_game_that_is_program() {
     let game = format!("{ROOT}/examples/games/connect_four");
     let (program, bot) = (env!("CARGO_BIN_EXE_referee"), sample("python/monte_carlo_bot.py"));
     let (playouts, matches, least) = long_or((80, "6", 5.0), (40, "4", 3.5));

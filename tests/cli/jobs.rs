@@ -80,7 +80,7 @@ fn every_match_is_played_once_with_any_number_of_jobs() {
 }
 
 #[test]
-fn a_bot_with_slots_gets_concurrent_requests_and_answers_in_any_order() {
+fn bot_with_slots_answers_concurrent_requests_in_any_order() {
     let folder = Folder::new();
     let records = folder.text("pipes");
     let args = ["play", "checkers", &slots(64), &slots(64), "-n", "200", "--json", "--record", &records];
@@ -234,7 +234,7 @@ play(hello=lambda _: say(type='hello', protocol=1, name='dies', slots=8), turn=t
 }
 
 #[test]
-fn a_lane_and_its_bots_can_be_pinned_to_one_cpu() {
+fn lane_and_its_bots_can_be_pinned_to_one_cpu() {
     let folder = Folder::new();
     let script = "print(*sorted(os.sched_getaffinity(0)), file=sys.stderr, flush=True)\nplay()";
     let (a, b) = (folder.bot("a", script), folder.bot("b", script));

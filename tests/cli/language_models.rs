@@ -111,7 +111,7 @@ fn null() -> String {
 
 /// The same model under two names shows how large differences are that mean nothing.
 #[test]
-fn a_null_pair_names_itself_and_how_its_answers_were_read() {
+fn null_pair_names_itself_and_how_its_answers_were_read() {
     let folder = Folder::new();
     let entrants: String = ["one", "two"]
         .map(|name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{} --seed 1\"\n", null()))
@@ -158,7 +158,7 @@ fn details_beyond_their_limits_are_refused() {
 }
 
 #[test]
-fn the_list_of_legal_moves_can_be_hidden_from_a_bot() {
+fn list_of_legal_moves_can_be_hidden_from_bot() {
     let folder = Folder::new();
     let script = "import os
 TOLD = []

@@ -219,7 +219,7 @@ fn the_launcher_explains_itself_when_called_by_hand() {
 
 /// As in a container entered from outside: the leader of the referee's session is not in its PID namespace.
 #[test]
-fn orphans_are_ended_if_the_session_is_outside_the_pid_namespace() {
+fn orphans_are_ended_if_session_is_outside_pid_namespace() {
     let unshare = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
     let is_allowed =
         Command::new("unshare").args(unshare).arg("true").status().is_ok_and(|end| end.success());

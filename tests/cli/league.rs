@@ -14,7 +14,7 @@ use crate::league_restart::Setting;
 use crate::watch::wait_until;
 
 #[test]
-fn programs_play_until_the_server_is_stopped_and_go_on_later() {
+fn programs_play_until_server_is_stopped_and_go_on_later() {
     let league = League::new("jobs = 2", &[("one", "anchor = 1000"), ("two", ""), ("three", "")]);
     let mut server = league.serve();
     let matches = receive_matches(&mut server, 12);
@@ -80,7 +80,7 @@ play(start=begin, turn=decide)";
 }
 
 #[test]
-fn a_ladder_for_three_plays_as_long_as_one_for_two_with_the_same_programs() {
+fn ladder_for_three_plays_as_long_as_for_two() {
     let threes = format!(
         "[[ladders]]\nname = 'threes'\ngame = '{ROOT}/examples/games/goofspiel'\nseats = 3\noptions = {{ cards = 5 }}\n\
          rest = '0s'"
@@ -152,7 +152,7 @@ fn bots_that_connect_are_paired_while_they_stay() {
 }
 
 #[test]
-fn a_program_with_other_files_is_another_player_and_the_newest_is_listed() {
+fn program_with_other_files_is_another_player() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let play = || {
         let mut server = league.serve();
@@ -180,7 +180,7 @@ fn a_program_with_other_files_is_another_player_and_the_newest_is_listed() {
 }
 
 #[test]
-fn a_stored_command_that_cannot_be_parsed_is_refused_and_others_play_on() {
+fn unparsable_stored_command_is_refused_and_others_play_on() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 1);
@@ -208,7 +208,7 @@ fn a_stored_command_that_cannot_be_parsed_is_refused_and_others_play_on() {
 }
 
 #[test]
-fn a_bot_that_floods_is_excluded_with_a_reason_and_the_others_play_on() {
+fn flooding_bot_is_excluded_with_reason() {
     let setting = Setting::new("60s", "jobs = 2");
     let token = setting.league.add("alice");
     let mut server = setting.serve();
@@ -256,7 +256,7 @@ fn new_versions_of_a_bot_are_limited_a_day() {
 }
 
 #[test]
-fn a_player_without_a_match_for_thirty_days_is_hidden_and_keeps_its_rating() {
+fn player_idle_for_thirty_days_is_hidden_with_rating() {
     let league = League::new("", &[("one", "anchor = 0"), ("two", ""), ("three", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 6);
@@ -335,7 +335,7 @@ fn a_league_can_be_paused_and_a_bot_too() {
 }
 
 #[test]
-fn a_quota_ends_the_matches_of_an_owner_for_the_day() {
+fn quota_ends_matches_of_owner_for_day() {
     let league = League::new("quota = 3", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 3);
@@ -459,7 +459,7 @@ fn copies_of_matches_between_deterministic_bots_count_once() {
 }
 
 #[test]
-fn a_game_with_more_than_two_sides_has_weng_lin_ratings_too() {
+fn games_with_three_sides_have_weng_lin_ratings() {
     let programs = ["a", "b", "c", "d", "e", "f"].map(|name| (name, ""));
     let mut league = League::new("", &programs);
     let text = league.folder.read("league.toml");
@@ -486,7 +486,7 @@ fn a_game_with_more_than_two_sides_has_weng_lin_ratings_too() {
 }
 
 #[test]
-fn a_program_that_does_not_start_is_excluded_and_changes_no_rating() {
+fn program_that_does_not_start_is_excluded_without_rating_change() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let broken = league.folder.bot("broken", "sys.exit(3)");
     league.run(&["add", "broken", "--command", &broken]).done();
@@ -590,7 +590,7 @@ fn kills() -> usize {
 }
 
 #[test]
-fn no_result_is_lost_or_counted_twice_when_the_server_is_killed() {
+fn no_result_is_lost_or_doubled_when_server_dies() {
     let programs = [("one", "anchor = 0"), ("two", ""), ("three", ""), ("four", "")];
     let league = League::new("jobs = 4", &programs);
     let mut reported = BTreeSet::new();
@@ -640,7 +640,7 @@ const HOSTILE: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn hostile_programs_harm_nobody_when_the_server_is_killed_again_and_again() {
+fn hostile_programs_harm_none_across_kills_of_server() {
     // Players that never answer take all of their time: several in a row would seem to be a server that
     // hangs.
     let league = League::new("jobs = 3\nclock = \"delay=2s,bank=3s\"", &[("one", "anchor = 0"), ("two", "")]);

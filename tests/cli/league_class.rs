@@ -119,7 +119,7 @@ fn wait_for_matches(sites: &[Site; 3], least: u64) {
 }
 
 #[test]
-fn a_class_plays_three_ladders_through_a_crash_to_the_finals_and_nothing_is_lost() {
+fn class_plays_three_ladders_through_crash_to_finals() {
     let class = Class::new();
     let secrets = class.invite();
     assert_eq!(secrets.len(), OWNERS);

@@ -24,7 +24,7 @@ fn pause(league: &League, site: &Site) {
 }
 
 #[test]
-fn pages_and_the_api_show_display_names_and_follow_a_rename() {
+fn pages_and_api_show_display_names_and_follow_rename() {
     let league =
         League::calm("watch = \"127.0.0.1:0\"", &[("one", "display_name = \"Number One\""), ("two", "")]);
     let mut server = league.serve();
@@ -162,7 +162,7 @@ fn return_matches_and_challenges_are_announced() {
 }
 
 #[test]
-fn a_match_in_progress_says_when_it_began_and_whether_it_is_rated() {
+fn running_match_states_its_begin_and_rating() {
     let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let go = league.folder.text("go");
     let wait = format!(
@@ -233,7 +233,7 @@ fn the_last_change_of_the_lead_outlasts_a_restart() {
 }
 
 #[test]
-fn a_program_is_ready_before_its_first_match_and_one_that_fails_is_not() {
+fn program_is_ready_before_first_match_unless_it_fails() {
     let broken = "[[programs]]\nname = \"broken\"\ncommand = \"/bin/false\"\n";
     let league = League::calm(&format!("watch = \"127.0.0.1:0\"\n{broken}"), &[("one", ""), ("two", "")]);
     league.run(&["pause"]).done();

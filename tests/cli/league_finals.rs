@@ -30,7 +30,7 @@ fn order(league: &League) -> Vec<String> {
 }
 
 #[test]
-fn the_first_players_of_a_ladder_play_a_knockout_in_the_order_of_their_places() {
+fn first_players_of_ladder_play_knockout_in_order() {
     let league = played("", 24);
     let order = order(&league);
     let dir = league.folder.text("finals");
@@ -56,7 +56,7 @@ fn the_first_players_of_a_ladder_play_a_knockout_in_the_order_of_their_places() 
 }
 
 #[test]
-fn players_who_cannot_play_are_named_and_the_next_ones_move_up() {
+fn players_who_cannot_play_are_named_and_replaced() {
     let league = played("", 24);
     let order = order(&league);
     league.run(&["pause", &order[1]]).done();
@@ -85,7 +85,7 @@ fn players_who_cannot_play_are_named_and_the_next_ones_move_up() {
 }
 
 #[test]
-fn a_bot_that_connects_plays_the_finals_with_its_token_of_the_league() {
+fn bot_that_connects_plays_finals_with_its_token_of_league() {
     let league = played("listen = \"127.0.0.1:0\"", 12);
     let token = league.add("guest");
     let (server, address) = league.listening();
@@ -160,7 +160,7 @@ fn a_ladder_links_to_its_finals_and_waits_if_asked() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_program_that_was_handed_in_plays_the_finals_as_it_was() {
+fn program_that_was_handed_in_plays_finals_as_it_was() {
     use crate::submissions::{bot, league, owner, serve, submit};
 
     let league = league("");

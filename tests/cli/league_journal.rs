@@ -60,7 +60,7 @@ fn ends_without_a_fault(server: &mut Referee) {
 }
 
 #[test]
-fn only_the_owner_reads_a_journal_and_it_has_no_seed_and_no_token() {
+fn only_owner_reads_journal_without_seed_and_token() {
     let interrupted = Interrupted::new("60s", kill);
     let mode = interrupted.path().metadata().expect("a journal").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -81,7 +81,7 @@ fn an_incomplete_last_line_is_removed() {
 }
 
 #[test]
-fn a_damaged_journal_is_kept_and_play_goes_on_without_its_match() {
+fn damaged_journal_is_kept_and_play_goes_on() {
     for damage in ["another move", "no bot", "another start of the machine", "no text"] {
         let interrupted = Interrupted::new("60s", kill);
         let journal = interrupted.setting.journal("m1");
@@ -107,7 +107,7 @@ fn a_damaged_journal_is_kept_and_play_goes_on_without_its_match() {
 }
 
 #[test]
-fn a_ladder_that_plays_another_game_now_does_not_continue_its_matches() {
+fn ladder_with_another_game_does_not_continue_matches() {
     let interrupted = Interrupted::new("60s", kill);
     let folder = &interrupted.setting.league.folder;
     let text = folder.read("league.toml").replace("game = \"checkers\"", "game = \"saxum\"");
@@ -117,7 +117,7 @@ fn a_ladder_that_plays_another_game_now_does_not_continue_its_matches() {
 }
 
 #[test]
-fn a_bot_that_stays_away_after_a_restart_has_one_fault() {
+fn bot_that_stays_away_after_restart_has_one_fault() {
     let interrupted = Interrupted::new("1s", kill);
     let mut server = interrupted.setting.serve();
     let _alice = interrupted.come_back(0, usize::MAX);
@@ -132,7 +132,7 @@ fn a_bot_that_stays_away_after_a_restart_has_one_fault() {
 }
 
 #[test]
-fn a_match_without_its_bots_after_a_restart_has_no_result() {
+fn match_without_its_bots_after_restart_has_no_result() {
     let interrupted = Interrupted::new("1s", kill);
     let mut server = interrupted.setting.serve();
     let ended = server.receive_type("match");
@@ -176,7 +176,7 @@ fn a_second_signal_leaves_the_match_to_the_next_server() {
 }
 
 #[test]
-fn a_match_that_a_stopped_server_left_goes_on_after_a_restart_of_the_machine() {
+fn match_of_stopped_server_goes_on_after_reboot() {
     let interrupted = Interrupted::new("60s", stop);
     let restart_machine = || {
         let journal = interrupted.setting.journal("m1").replace("\"boot\":\"", "\"boot\":\"0");
@@ -263,7 +263,7 @@ impl Locked {
 }
 
 #[test]
-fn a_bot_returns_to_its_match_and_not_to_one_that_had_ended() {
+fn bot_returns_to_its_match_and_no_ended_one() {
     let setting = Setting::new("600s", "");
     let server = setting.serve();
     let hellos = ["alice", "bob"].map(|name| hello(name, &setting.league.add(name)));
@@ -293,7 +293,7 @@ fn a_bot_returns_to_its_match_and_not_to_one_that_had_ended() {
 }
 
 #[test]
-fn a_result_that_the_database_did_not_take_is_there_after_a_restart() {
+fn result_that_database_did_not_take_is_there_after_restart() {
     let interrupted = Interrupted::new("60s", kill);
     let server = interrupted.setting.serve();
     let lock = Locked::new(&interrupted.setting);
@@ -312,7 +312,7 @@ fn a_result_that_the_database_did_not_take_is_there_after_a_restart() {
 }
 
 #[test]
-fn a_match_goes_on_without_its_journal_while_the_disk_is_full() {
+fn match_goes_on_without_its_journal_while_disk_is_full() {
     let setting = Setting::new("60s", "");
     let shim = compile(&setting.league.folder, "disk", &["-shared", "-fPIC", "-ldl"]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_referee"));

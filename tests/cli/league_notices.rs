@@ -25,7 +25,7 @@ fn league() -> League {
 }
 
 #[test]
-fn announcements_and_rules_are_on_the_pages_and_follow_their_files() {
+fn announcements_and_rules_are_on_pages_and_follow_their_files() {
     let league = league();
     league.run(&["check"]).done();
     let mut server = league.serve();

@@ -94,7 +94,7 @@ fn packed_records_are_found_wherever_records_are() {
 }
 
 #[test]
-fn a_record_whose_private_lines_were_to_be_erased_when_the_server_was_killed_verifies() {
+fn record_to_be_erased_verifies_after_kill_of_server() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 3);

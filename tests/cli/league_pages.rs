@@ -39,7 +39,7 @@ fn the_page_shows_standings_and_matches() {
 }
 
 #[test]
-fn a_browser_shows_players_and_a_bot_to_copy_that_plays() {
+fn browser_shows_players_and_bot_to_copy_that_plays() {
     let head = "watch = \"127.0.0.1:0\"\nlisten = \"127.0.0.1:0\"";
     let league = League::calm(head, &[("one", "anchor = 100"), ("two", "")]);
     let (mut server, address) = {

@@ -108,7 +108,7 @@ fn a_match_goes_on_after_the_server_was_killed() {
 }
 
 #[test]
-fn no_match_is_lost_or_counted_twice_when_the_server_is_killed_again_and_again() {
+fn no_match_is_lost_or_doubled_across_repeated_kills() {
     let (kills, pairs) = if std::env::var_os("LONG_TESTS").is_some() { (200, 50) } else { (10, 3) };
     let setting = Setting::new("60s", &format!("jobs = {pairs}"));
     let bots: Vec<Returning> =
@@ -166,7 +166,7 @@ fn connect(setting: &Setting, command: &str, (name, token): (&str, &str), log: &
 }
 
 #[test]
-fn bots_of_two_sdks_play_over_tls_and_stay_through_a_restart() {
+fn bots_of_two_sdks_play_over_tls_through_restart() {
     let setting = Setting::new("60s", "tls_cert = \"chain.pem\"\ntls_key = \"key.pem\"");
     let (league, address) = (&setting.league, setting.address.ip().to_string());
     let made = rcgen::generate_simple_self_signed([address]).expect("a certificate");

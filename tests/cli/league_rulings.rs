@@ -118,7 +118,7 @@ fn a_ruling_names_a_challenge_by_its_id() {
 }
 
 #[test]
-fn a_range_of_matches_is_shown_then_ruled_on_and_undone_at_once() {
+fn range_of_matches_is_shown_ruled_on_and_undone() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 8);

@@ -44,7 +44,7 @@ fn record(league: &League, id: &Value) -> (Vec<Value>, usize) {
 const SECRETS: [&str; 4] = ["league.toml", "league.sqlite", "workers/workers.token", "workers/workers.key"];
 
 #[test]
-fn a_program_of_a_league_does_not_see_the_directory_of_the_league() {
+fn program_of_league_does_not_see_directory_of_league() {
     let league = league(&strict(), "", &SECRETS);
     let args = ["serve", &league.file, "--json", "--workers-listen", "127.0.0.1:0"];
     let mut server = Referee::start(args);
@@ -96,7 +96,7 @@ fn programs_on_workers_have_the_sandbox_of_the_league() {
 }
 
 #[test]
-fn a_league_without_a_table_is_strict_and_refuses_to_start_where_a_layer_is_missing() {
+fn league_without_table_is_strict_and_needs_all_layers() {
     let league = league("", "", &[]);
     if missing().is_empty() {
         league.run(&["check"]).done();
@@ -109,7 +109,7 @@ fn a_league_without_a_table_is_strict_and_refuses_to_start_where_a_layer_is_miss
 }
 
 #[test]
-fn a_program_of_a_league_may_have_a_sandbox_of_its_own() {
+fn program_of_league_may_have_sandbox_of_its_own() {
     let league = league(&strict(), "sandbox = { mode = 'none' }", &["league.sqlite"]);
     let mut server = Referee::start(["serve", &league.file, "--json"]);
     let played = receive_matches(&mut server, 1);

@@ -34,7 +34,7 @@ fn verified(league: &League) {
 }
 
 #[test]
-fn a_season_ends_while_the_league_is_played_and_its_standings_stay() {
+fn season_ends_while_league_is_played_and_its_standings_stay() {
     let league =
         League::calm("watch = \"127.0.0.1:0\"", &[("one", "display_name = \"Number One\""), ("two", "")]);
     league.run(&["season", "end", "autumn"]).with_code(2).says(&["no match has been played"]);
@@ -101,7 +101,7 @@ fn a_season_ends_while_the_league_is_played_and_its_standings_stay() {
 }
 
 #[test]
-fn the_name_of_a_season_may_have_spaces_as_its_help_says() {
+fn name_of_season_may_have_spaces_as_its_help_says() {
     let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
@@ -118,7 +118,7 @@ fn the_name_of_a_season_may_have_spaces_as_its_help_says() {
 }
 
 #[test]
-fn matches_that_end_while_a_season_begins_are_on_its_pages() {
+fn matches_that_end_while_season_begins_are_on_its_pages() {
     let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
@@ -209,7 +209,7 @@ fn ratings_begin_anew_or_are_kept_with_wider_intervals() {
 }
 
 #[test]
-fn a_bot_that_was_disqualified_from_the_start_has_no_place() {
+fn bot_that_was_disqualified_from_start_has_no_place() {
     let league = League::calm("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let command = league.folder.plain_bot("bot-copied");
     league.run(&["add", "copied", "--command", &command]).done();

@@ -102,7 +102,7 @@ fn a_signal_during_the_start_is_not_lost() {
 }
 
 #[test]
-fn a_hangup_takes_up_programs_and_says_what_needs_a_restart() {
+fn hangup_takes_up_programs_and_says_what_needs_restart() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 1);

@@ -49,7 +49,7 @@ fn an_exclusion_lasts_through_a_restart_and_is_shown() {
 }
 
 #[test]
-fn a_paused_league_and_its_paused_bots_are_shown_and_logged() {
+fn paused_league_and_its_paused_bots_are_shown_and_logged() {
     let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = league.serve();
     let site = Site::of(&mut server);

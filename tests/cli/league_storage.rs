@@ -24,7 +24,7 @@ pub(crate) fn fill(league: &League) {
 }
 
 #[test]
-fn while_the_disk_is_full_no_match_begins_and_then_play_goes_on() {
+fn full_disk_holds_matches_back_and_play_resumes() {
     let league = League::new("jobs = 2\nwatch = \"127.0.0.1:0\"", &[("one", ""), ("two", ""), ("three", "")]);
     let mut server = serve_on_a_small_disk(&league);
     let site = Site::of(&mut server);
@@ -215,7 +215,7 @@ fn a_backup_follows_a_league_and_goes_on_elsewhere() {
 }
 
 #[test]
-fn private_lines_are_erased_after_a_time_and_records_still_verify() {
+fn private_lines_are_erased_after_time_and_records_still_verify() {
     let league = League::new("watch = \"127.0.0.1:0\"", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 3);
@@ -273,7 +273,7 @@ fn a_backup_says_which_records_are_missing() {
 }
 
 #[test]
-fn a_stored_number_that_cannot_be_read_is_an_error_that_names_it() {
+fn unreadable_stored_number_is_error_that_names_it() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     receive_matches(&mut server, 1);
@@ -307,7 +307,7 @@ fn planted_files_beside_the_database_are_rejected_without_blocking() {
 }
 
 #[test]
-fn a_file_that_is_the_record_of_no_match_is_a_difference() {
+fn file_that_is_record_of_no_match_is_difference() {
     let league = League::new("", &[("one", ""), ("two", "")]);
     let mut server = league.serve();
     let id = receive_matches(&mut server, 1)[0]["id"].as_str().expect("text").to_owned();

@@ -45,7 +45,7 @@ pub(crate) fn ids(matches: &[Value]) -> BTreeSet<String> {
 }
 
 #[test]
-fn no_match_is_lost_or_counted_twice_when_workers_and_the_server_are_killed() {
+fn no_match_is_lost_when_workers_and_server_die() {
     let league = League::new("", &PROGRAMS);
     let (mut server, address) = serve(&league, "127.0.0.1:0");
     let mut matches = receive_matches(&mut server, 2);
@@ -101,7 +101,7 @@ fn shares(league: &League, which: &str) -> [f64; 2] {
 }
 
 #[test]
-fn ladders_share_the_time_of_a_worker_however_long_their_matches_take() {
+fn ladders_share_time_of_worker_however_long_their_matches_take() {
     // Beginning and verifying a match takes time that the shares do not contain: on a busy machine as long as a short thought.
     let league = two_ladders(0.3);
     let (mut server, address) = serve(&league, "127.0.0.1:0");
@@ -133,7 +133,7 @@ fn ladders_with_the_same_programs_play_all_the_time() {
 }
 
 #[test]
-fn the_matches_of_a_worker_that_are_taken_back_are_listed_and_not_rated() {
+fn taken_back_matches_of_worker_are_not_rated() {
     let league = League::new("", &PROGRAMS);
     let (mut server, address) = serve(&league, "127.0.0.1:0");
     let alone = worker(&league, &address, "box");
@@ -208,7 +208,7 @@ fn matches_of_bots_that_connect_stay_here() {
 }
 
 #[test]
-fn the_files_of_a_program_travel_and_the_section_of_the_file_is_used() {
+fn files_of_program_travel_and_section_of_file_is_used() {
     let league = League::new("", &[]);
     for name in ["one", "two"] {
         let folder = league.folder.path(name);

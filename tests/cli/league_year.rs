@@ -40,7 +40,7 @@ fn event(league: &League, server: &mut Referee, month: usize, last: &str) {
 }
 
 #[test]
-fn a_year_with_crashes_full_disks_rulings_and_seasons_loses_nothing() {
+fn year_with_crashes_full_disks_rulings_and_seasons_loses_nothing() {
     let league = League::new("rest = \"5ms\"", &[("one", "anchor = 0"), ("two", ""), ("three", "")]);
     let text = league.folder.read("league.toml").replacen("rest = \"0s\"\n", "", 1);
     let tables = "[owners]\nlisten = '127.0.0.1:0'\n[retention]\nprivate_after = '1s'\npack_after = '2s'";

@@ -125,7 +125,7 @@ fn the_report_of_the_arena_has_the_recall_gap() {
 }
 
 #[test]
-fn the_file_of_the_example_has_the_models_of_its_server() {
+fn file_of_example_has_models_of_its_server() {
     let check =
         referee(["tournament", "check", &format!("{ROOT}/{EXAMPLE}/arena.toml"), "--no-start", "--json"]);
     let check = check.done().one("check");

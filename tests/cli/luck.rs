@@ -9,7 +9,7 @@ fn number(of: &Value, key: &str) -> f64 {
 }
 
 #[test]
-fn luck_in_saxum_adds_up_to_nothing_and_is_the_same_each_time() {
+fn luck_in_saxum_sums_to_zero_reproducibly() {
     let folder = Folder::new();
     let (records, bot) = (folder.text("records"), sample("python/random_bot.py"));
     let options = ["-n", "24", "--mirror", "--trust-bots", "--record", &records, "--seed", SEED];
@@ -68,7 +68,7 @@ run(Die())
 "#;
 
 #[test]
-fn the_luck_of_a_match_that_a_die_decides_is_exact() {
+fn luck_of_match_that_die_decides_is_exact() {
     let folder = Folder::new();
     let (game, records) = (die(&folder), folder.text("records"));
     let bot = sample("python/random_bot.py");
@@ -136,7 +136,7 @@ for line in sys.stdin:
 "#;
 
 #[test]
-fn a_bot_that_knows_the_values_takes_nearly_all_luck_out() {
+fn bot_that_knows_values_takes_nearly_all_luck_out() {
     let folder = Folder::new();
     let game = game(&folder, "three_dice", THREE_DICE);
     let (records, bot) = (folder.text("records"), sample("python/random_bot.py"));
@@ -199,7 +199,7 @@ fn game(folder: &Folder, id: &str, rules: &str) -> String {
 }
 
 #[test]
-fn play_regress_and_tournaments_take_the_luck_out_of_their_results() {
+fn play_regress_and_tournaments_take_luck_out_of_their_results() {
     let folder = Folder::new();
     let (game, bot) = (die(&folder), sample("python/random_bot.py"));
     let adjusted = |ended: &Ended| number(&ended.one("pair")["adjusted"], "value");

@@ -22,7 +22,7 @@ fn make<'a>(game: &'a str, bot: &'a str, count: &'a str, file: &'a str, more: &[
 }
 
 #[test]
-fn a_book_of_chess_is_balanced_and_the_same_each_time() {
+fn book_of_chess_is_balanced_and_same_each_time() {
     let folder = Folder::new();
     let bot = judge(&folder, VARIED);
     let (one, two) = (folder.text("one.epd"), folder.text("two.epd"));

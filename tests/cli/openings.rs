@@ -205,7 +205,7 @@ fn output_without_sets_does_not_mention_them() {
 }
 
 #[test]
-fn the_first_record_of_a_set_waits_for_the_second_match() {
+fn first_record_of_set_waits_for_second_match() {
     let folder = Folder::new();
     let fair = folder.plain_bot("fair");
     let hangs = "def turn(t):
@@ -231,7 +231,7 @@ play(turn=turn)";
 }
 
 #[test]
-fn the_first_record_of_a_set_survives_a_missing_second_match() {
+fn first_record_of_set_survives_missing_second_match() {
     let folder = Folder::new();
     let fair = folder.plain_bot("fair");
     // Its second process is silent.
@@ -294,7 +294,7 @@ fn openings_of_a_file_are_played_cyclically() {
 }
 
 #[test]
-fn a_set_plays_each_opening_of_a_file_from_both_sides() {
+fn set_plays_each_opening_of_file_from_both_sides() {
     let folder = Folder::new();
     let (a, b) = (folder.plain_bot("a"), folder.plain_bot("b"));
     let (book, records) = (folder.write("book.pdn", BOOK), folder.text("records"));
@@ -465,7 +465,7 @@ fn collection() -> String {
 }
 
 #[test]
-fn games_of_a_collection_are_cut_and_the_unusable_ones_named() {
+fn games_of_collection_are_cut_and_unusable_ones_named() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let (games, records) = (folder.write("games.pdn", collection()), folder.text("records"));

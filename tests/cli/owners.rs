@@ -14,7 +14,7 @@ use crate::common::owners::{Owners, challenges, error, invite, league, listening
 use crate::watch::wait_until;
 
 #[test]
-fn an_owner_signs_up_with_an_invitation_adds_a_bot_and_sees_its_matches() {
+fn owner_with_invitation_adds_bot_and_sees_its_matches() {
     let league =
         league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"invite\"", &[("anchor", "anchor = 0")]);
     let once = invite(&league, &[]);
@@ -72,7 +72,7 @@ fn an_owner_signs_up_with_an_invitation_adds_a_bot_and_sees_its_matches() {
 }
 
 #[test]
-fn a_browser_signs_in_with_a_cookie_that_other_sites_cannot_use() {
+fn browser_signs_in_with_cookie_that_other_sites_cannot_use() {
     let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"\nper_network = 2", &[]);
     let (server, owners, _) = listening(&league);
     let signed = owners.sign_up("ada", None);
@@ -138,7 +138,7 @@ fn a_browser_signs_in_with_a_cookie_that_other_sites_cannot_use() {
 }
 
 #[test]
-fn a_token_that_was_replaced_admits_bots_for_an_hour_and_nothing_else() {
+fn replaced_token_admits_bots_for_an_hour_only() {
     let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[]);
     let (server, owners, address) = listening(&league);
     let first = owners.join("ada", None);
@@ -236,7 +236,7 @@ fn a_request_whose_body_comes_after_a_decision_changes_nothing() {
 }
 
 #[test]
-fn of_new_tokens_that_are_made_at_the_same_time_one_is_given_out() {
+fn concurrent_new_tokens_give_out_one() {
     let league = league("", "[signup]\nmode = \"open\"", &[("anchor", "")]);
     let (server, owners) = served(&league);
     let first = owners.join("ada", None);
@@ -253,7 +253,7 @@ fn of_new_tokens_that_are_made_at_the_same_time_one_is_given_out() {
 }
 
 #[test]
-fn who_waits_for_approval_adds_no_bot_and_who_leaves_is_forgotten() {
+fn waiting_owner_adds_no_bot_and_leaver_is_forgotten() {
     let league = league(
         "listen = \"127.0.0.1:0\"\nwatch = \"127.0.0.1:0\"",
         "[signup]\nmode = \"open\"\napprove = true",
@@ -356,7 +356,7 @@ fn a_trusted_proxy_signs_owners_in_and_nobody_else_does() {
 }
 
 #[test]
-fn a_browser_signs_up_with_an_invitation_and_looks_at_a_log() {
+fn browser_signs_up_with_invitation_and_looks_at_log() {
     let league = league(
         "listen = \"127.0.0.1:0\"\nwatch = \"127.0.0.1:0\"",
         "[signup]\nmode = \"invite\"",

@@ -78,7 +78,7 @@ fn a_bot_that_was_added_may_connect_at_once() {
 }
 
 #[test]
-fn an_owner_takes_no_name_of_a_waiting_submission_and_has_no_more_bots_than_allowed() {
+fn owner_takes_no_waiting_name_and_keeps_bot_limit() {
     let league = league("listen = \"127.0.0.1:0\"", "bots = 2\n[signup]\nmode = \"open\"", &[]);
     let (server, owners, _) = listening(&league);
     let (ada, eve) = (owners.join("ada", None), owners.join("eve", None));
@@ -98,7 +98,7 @@ fn an_owner_takes_no_name_of_a_waiting_submission_and_has_no_more_bots_than_allo
 }
 
 #[test]
-fn no_name_of_an_owners_bot_keeps_the_server_from_starting() {
+fn no_name_of_owners_bot_keeps_server_from_starting() {
     let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[("one", "")]);
     let (server, owners, _) = listening(&league);
     let eve = owners.join("eve", None);
@@ -129,7 +129,7 @@ fn no_name_of_an_owners_bot_keeps_the_server_from_starting() {
 }
 
 #[test]
-fn challenges_end_with_the_bots_that_they_name_and_with_time() {
+fn challenges_end_with_bots_that_they_name_and_with_time() {
     let tables = "challenges_per_day = 9\n[signup]\nmode = \"open\"";
     let league = league("listen = \"127.0.0.1:0\"", tables, &[("one", ""), ("two", "")]);
     let (server, owners, _) = listening(&league);
@@ -171,7 +171,7 @@ fn challenges_end_with_the_bots_that_they_name_and_with_time() {
 }
 
 #[test]
-fn an_owner_is_told_of_bots_that_are_away_or_fail() {
+fn owner_is_told_of_bots_that_are_away_or_fail() {
     let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[("one", "")]);
     let (server, owners, address) = listening(&league);
     let ada = owners.join("ada", None);

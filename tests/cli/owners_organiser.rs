@@ -67,7 +67,7 @@ fn a_hangup_changes_pages_limits_and_who_may_sign_up() {
 }
 
 #[test]
-fn the_organiser_adopts_no_bot_of_an_owner_without_saying_so() {
+fn organiser_adopts_no_bot_of_owner_without_saying_so() {
     let league = league("listen = \"127.0.0.1:0\"", "[signup]\nmode = \"open\"", &[]);
     let (server, owners, _) = listening(&league);
     let eve = owners.join("eve", None);
@@ -117,7 +117,7 @@ fn a_class_list_gives_a_link_to_each() {
 }
 
 #[test]
-fn members_of_a_team_have_tokens_of_their_own_and_an_owner_who_is_banned_comes_back() {
+fn members_have_own_tokens_and_banned_owner_comes_back() {
     let league = league("listen = \"127.0.0.1:0\"", "", &[]);
     league.run(&["owner", "add", "team"]).done();
     let (server, owners, address) = listening(&league);
@@ -158,7 +158,7 @@ fn members_of_a_team_have_tokens_of_their_own_and_an_owner_who_is_banned_comes_b
 }
 
 #[test]
-fn an_organiser_sees_and_decides_in_a_browser_what_the_command_does() {
+fn organiser_sees_and_decides_in_browser_what_command_does() {
     let tables = "[signup]\nmode = \"open\"\napprove = true\n[pages]\nannouncements = \"news\"\n\
                   [[events]]\nat = \"2099-12-03T20:00:00Z\"\nwhat = \"freeze\"\nladder = \"short\"";
     let league = league(

@@ -254,7 +254,7 @@ fn every_package_has_the_version_of_the_program() {
 }
 
 #[test]
-fn the_c_library_is_installed_for_the_prefix_of_the_installation() {
+fn c_library_is_installed_for_prefix_of_installation() {
     let folder = Folder::new();
     let (build, prefix) = (folder.text("build"), folder.text("prefix"));
     let make = |args: &[&str]| {

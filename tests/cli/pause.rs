@@ -148,7 +148,7 @@ fn a_suspension_of_the_referee_is_not_billed() {
 }
 
 #[test]
-fn a_bot_that_is_too_slow_without_the_suspension_times_out() {
+fn bot_that_is_too_slow_without_suspension_times_out() {
     let folder = Folder::new();
     let (playing, _) = start(&folder, false, &["--clock", "delay=500ms"]);
     folder.wait_for("thinker.thinks");
@@ -212,7 +212,7 @@ fn the_wait_for_a_connection_excludes_suspensions() {
 
 /// Takes three minutes: only in a long run.
 #[test]
-fn a_match_suspended_for_a_minute_is_replayed_twice_then_void() {
+fn match_suspended_for_minute_is_replayed_twice_then_void() {
     if !is_long() {
         return;
     }

@@ -25,7 +25,7 @@ fn slowest(record: &[Value]) -> u64 {
 }
 
 #[test]
-fn a_bot_that_blocks_its_pipe_is_ended_and_other_matches_continue() {
+fn bot_that_blocks_its_pipe_is_ended_alone() {
     let folder = Folder::new();
     let script = format!(
         "sys.path.append('{ROOT}/bots/hostile')
@@ -64,7 +64,7 @@ play(turn=turn)"
 }
 
 #[test]
-fn a_holder_that_hides_from_the_referee_is_ended_after_ten_seconds() {
+fn holder_that_hides_from_referee_is_ended_after_ten_seconds() {
     let folder = Folder::new();
     // The holder is in a session of its own, and what it does is hidden from processes without CAP_SYS_PTRACE.
     let script = format!(
@@ -109,7 +109,7 @@ play(turn=turn)"
 }
 
 #[test]
-fn a_killed_referee_does_not_wait_for_a_bot_that_holds_its_pipe() {
+fn killed_referee_does_not_wait_for_blocking_bot() {
     let folder = Folder::new();
     // A child of the bot holds the pipe, which the kernel does not end with it.
     let script = format!(

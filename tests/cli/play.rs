@@ -66,7 +66,7 @@ fn a_match_of_two_bots_is_shown_with_boards() {
 }
 
 #[test]
-fn a_bot_command_is_split_like_a_shell_but_run_without_one() {
+fn bot_command_is_split_like_shell_but_run_without_one() {
     let folder = Folder::new();
     let bot = folder.bot("bot", "print(sys.argv[1:], file=sys.stderr, flush=True)\nplay()");
     let words = format!("{bot} 'two words' \"it's\" $HOME *.py a\\ b ';' '' >x");
@@ -83,7 +83,7 @@ fn a_bot_command_is_split_like_a_shell_but_run_without_one() {
 }
 
 #[test]
-fn an_argument_that_is_not_a_regular_file_is_not_read() {
+fn argument_that_is_not_regular_file_is_not_read() {
     let folder = Folder::new();
     let pipe = folder.text("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
@@ -132,7 +132,7 @@ play(end=end)"
 }
 
 #[test]
-fn a_bot_that_exits_after_each_match_is_restarted_without_a_fault() {
+fn bot_that_exits_after_each_match_is_restarted_without_fault() {
     let folder = Folder::new();
     let once = folder.bot("once", &format!("{KEEPS_ITS_PID}\nplay(end=lambda _: sys.exit(0))"));
     let other = folder.plain_bot("other");
@@ -219,7 +219,7 @@ fn versions_that_say_the_same_name_are_told_apart() {
 }
 
 #[test]
-fn a_bot_that_never_says_hello_has_the_name_of_its_program() {
+fn bot_that_never_says_hello_has_name_of_its_program() {
     let folder = Folder::new();
     let silent = folder.bot("mute", "sys.exit(3)");
     let bot = saying(&folder, "bot");
@@ -345,7 +345,7 @@ fn many_matches_end_with_a_table_and_the_run_seed() {
 }
 
 #[test]
-fn nothing_is_said_of_openings_like_these_where_none_were_used() {
+fn without_openings_report_is_silent_on_openings_like_these() {
     let folder = Folder::new();
     let a = folder.bot("a", "play(turn=lambda t: move(t, t['legal'][os.getpid() % len(t['legal'])]))");
     let b = folder.bot("b", "play(turn=lambda t: say(type='resign', match=t['match']))");
@@ -419,7 +419,7 @@ fn many_matches_on_a_terminal_have_a_progress_bar() {
 }
 
 #[test]
-fn one_match_on_a_terminal_has_bold_moves_and_no_bar() {
+fn one_match_on_terminal_has_bold_moves_and_no_bar() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
     let ended = on_a_terminal(&[], &["play", "checkers", &bot, &bot, "--set", WON]).end().with_code(0);

@@ -24,7 +24,7 @@ fn tournament(folder: &Folder, settings: &str, entrants: &[String]) -> Ended {
 }
 
 #[test]
-fn a_bot_with_a_deleted_program_loses_while_others_play_on() {
+fn bot_with_deleted_program_loses_while_others_play_on() {
     let folder = Folder::new();
     let deleted =
         program(&folder, "deleted", "play(end=lambda _: os.path.exists(__file__) and os.unlink(__file__))");
@@ -299,7 +299,7 @@ def turn(t):
 play(turn=turn)";
 
 #[test]
-fn a_crash_has_one_label_however_long_the_process_takes_to_end() {
+fn crash_has_one_label_however_long_process_takes_to_end() {
     let folder = Folder::new();
     let (plain, crashes) = (folder.plain_bot("plain"), folder.bot("crashes", CRASHES_SLOWLY));
     for clock in ["delay=10s", "delay=200ms", "none"] {

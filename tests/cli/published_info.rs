@@ -65,7 +65,7 @@ fn delayed_info_of_a_tournament_appears_some_moves_later() {
 }
 
 #[test]
-fn delayed_info_of_a_game_with_secrets_appears_after_the_match() {
+fn delayed_info_of_game_with_secrets_appears_after_match() {
     let folder = Folder::new();
     let (file, dir) = (cup(&folder, "xe_queo", "info = 'delayed'\ndelay = 1"), folder.text("cup"));
     let mut run =

@@ -36,7 +36,7 @@ fn commands() -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_bot_in_ten_lines_plays_ten_matches_without_a_fault() {
+fn bot_in_ten_lines_plays_ten_matches_without_fault() {
     let folder = tempfile::tempdir().unwrap();
     let bot = &fences(&readme(), "python")[0];
     assert!(bot.lines().count() <= 12, "no longer a bot in ten lines:\n{bot}");
@@ -57,7 +57,7 @@ fn the_bot_in_ten_lines_plays_ten_matches_without_a_fault() {
 }
 
 #[test]
-fn the_first_command_shows_a_match_and_writes_a_valid_record() {
+fn first_command_shows_match_and_writes_valid_record() {
     let folder = tempfile::tempdir().unwrap();
     let mut commands = commands();
     let show = commands.remove(1);
@@ -235,7 +235,7 @@ fn target(page: &str, link: &str) -> String {
 }
 
 #[test]
-fn every_link_of_the_book_leads_to_a_page_or_a_file() {
+fn every_link_of_book_leads_to_page_or_file() {
     let listed = Page::read("book/SUMMARY.md").links;
     let pages: BTreeMap<&str, Page> = listed.iter().map(|path| (path.as_str(), Page::read(path))).collect();
     for folder in ["guide", "protocol/spec"] {

@@ -55,7 +55,7 @@ fn resumed(address: SocketAddr) -> (Guest, Value) {
 // ---- what a bot gets ----
 
 #[test]
-fn a_match_goes_on_over_a_new_connection_with_the_same_request_and_the_time_that_is_left() {
+fn match_goes_on_over_new_connection_with_remaining_time() {
     let folder = Folder::new();
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
     let args = ["--set", "turn_limit=6", "--clock", "delay=20s,bank=0s", "--record", &records];
@@ -114,7 +114,7 @@ fn reconnecting_gains_no_time() {
 }
 
 #[test]
-fn a_limit_that_expires_while_the_connection_is_lost_is_a_lost_connection() {
+fn limit_that_expires_while_connection_is_lost_is_lost_connection() {
     let folder = Folder::new();
     let (plain, records) = (folder.plain_bot("plain"), folder.text("records"));
     let args = ["--clock", "delay=1500ms,bank=0s", "--record", &records];
@@ -149,7 +149,7 @@ fn a_limit_that_expires_while_the_connection_is_lost_is_a_lost_connection() {
 }
 
 #[test]
-fn a_bot_that_is_lost_before_it_is_ready_has_lost_its_connection() {
+fn bot_lost_before_ready_has_lost_its_connection() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let (referee, address) = started("checkers", &plain, &["--ready-limit", "700ms"]);
@@ -189,7 +189,7 @@ fn the_view_after_a_reconnection_shows_what_it_showed_before() {
 }
 
 #[test]
-fn events_that_a_bot_may_have_missed_are_repeated_with_their_numbers() {
+fn possibly_missed_events_are_repeated_with_numbers() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     for push in [false, true] {
@@ -329,7 +329,7 @@ fn in_state(state: &str, folder: &Folder, args: &[&str]) -> (Referee, SocketAddr
 const STATES: [&str; 5] = ["starting", "ready", "asked", "waiting", "decided"];
 
 #[test]
-fn in_every_state_a_loss_is_no_fault_within_the_grace_period() {
+fn in_every_state_loss_is_no_fault_within_grace_period() {
     let folder = Folder::new();
     thread::scope(|scope| {
         for state in STATES {
@@ -352,7 +352,7 @@ fn in_every_state_a_loss_is_no_fault_within_the_grace_period() {
 }
 
 #[test]
-fn in_every_state_there_is_one_fault_after_the_grace_period() {
+fn in_every_state_there_is_one_fault_after_grace_period() {
     let folder = Folder::new();
     thread::scope(|scope| {
         for state in STATES {
@@ -405,7 +405,7 @@ fn a_seat_that_is_out_may_lose_its_connection_too() {
 // ---- what replaces a connection, and what does not ----
 
 #[test]
-fn a_connection_that_still_looks_alive_is_replaced_even_at_the_limit_of_connections() {
+fn seemingly_live_connection_is_replaced_even_at_limit() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let args = ["--set", "turn_limit=4", "--connections", "1", "--clock", "none"];
@@ -486,7 +486,7 @@ fn the_sixth_loss_in_a_match_is_a_fault_immediately() {
 }
 
 #[test]
-fn a_bot_that_does_not_accept_or_says_bye_is_disconnected_immediately() {
+fn bot_that_says_bye_is_disconnected_immediately() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     for (accepts, says_bye) in [(false, false), (true, true)] {

@@ -298,7 +298,7 @@ fn several_files_and_directories_are_all_verified() {
 }
 
 #[test]
-fn a_record_of_line_breaks_takes_little_more_memory_than_its_size() {
+fn record_of_line_breaks_takes_little_memory() {
     let folder = Folder::new();
     let (first, last) = (record().lines().next().unwrap(), record().lines().last().unwrap());
     let mut text = format!("{first}\n").into_bytes();

@@ -85,7 +85,7 @@ fn deterministic_bots_without_openings_are_undecided() {
 }
 
 #[test]
-fn openings_drawn_at_random_speak_of_openings_like_these_although_some_are_drawn_twice() {
+fn random_openings_speak_of_openings_like_these_despite_repeats() {
     let more = ["--opening-plies", "1", "--fixed", "12", "--set", "turn_limit=20", "--seed", SEED, "--json"];
     let verdict = regress("checkers", &random(), &greedy(), &more).done().one("verdict");
     // Black has seven moves.

@@ -180,7 +180,7 @@ fn a_crash_in_one_shard_fails_the_run() {
 }
 
 #[test]
-fn a_crash_after_the_decision_does_not_change_a_merged_verdict() {
+fn crash_after_decision_does_not_change_merged_verdict() {
     let bots = Bots::new();
     crashing_in(&bots, 39);
     let whole = bots.regress(&[]);

@@ -157,7 +157,7 @@ fn a_module_that_has_changed_is_another_version() {
 }
 
 #[test]
-fn results_whose_names_are_arguments_of_bots_do_not_identify_versions() {
+fn results_named_as_arguments_do_not_identify_versions() {
     let folder = Folder::new();
     let [new, base] = [("new", "play()"), ("base", "play()  # base")]
         .map(|(name, script)| folder.bot(name, script) + " 1 2");
@@ -340,7 +340,7 @@ fn commit(directory: &Path) -> String {
 }
 
 #[test]
-fn the_report_names_commits_clock_and_the_record_of_a_crash() {
+fn report_names_commits_clock_and_record_of_crash() {
     let folder = checkouts();
     // The base runs in the current directory.
     folder.write("weights.txt", "0");

@@ -72,7 +72,7 @@ fn every_game_has_pictures_of_its_positions() {
 }
 
 #[test]
-fn a_picture_shows_the_position_after_the_move_of_its_number() {
+fn picture_shows_position_after_move_of_its_number() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let records = folder.text("records");
@@ -114,7 +114,7 @@ fn the_page_of_every_game_works_in_a_browser() {
 }
 
 #[test]
-fn each_view_of_a_page_shows_the_pictures_of_its_positions() {
+fn each_view_of_page_shows_pictures_of_its_positions() {
     for (game, seats, views, turns) in [
         ("checkers", 2, &["all"][..], ["1", "30"]),
         ("xe_queo", 2, &["all", "public", "1"], ["3", "12"]),
@@ -131,14 +131,14 @@ fn each_view_of_a_page_shows_the_pictures_of_its_positions() {
 }
 
 #[test]
-fn the_page_shows_hidden_choices_only_to_those_who_saw_them() {
+fn page_shows_hidden_choices_only_to_those_who_saw_them() {
     let folder = Folder::new();
     let record = played(&folder, "xe_queo", 2, &[]);
     browse(&[(paged(&folder, "page.html", &[&record]), "choices")]);
 }
 
 #[test]
-fn the_page_plots_what_search_bots_expected_and_leads_to_the_decisive_move() {
+fn page_plots_expectations_and_leads_to_decisive_move() {
     let folder = Folder::new();
     let pages = [
         ("referee-alpha-beta", "--depth 1", "--depth 6"),

@@ -271,7 +271,7 @@ play()"
 }
 
 #[test]
-fn secrets_of_a_run_are_not_shown_even_where_a_file_is_named_or_read() {
+fn secrets_of_run_stay_hidden_even_where_readable() {
     let folder = Folder::new();
     let plain = own_bot(&folder, "plain", "play()");
     fs::create_dir_all(folder.path("looks")).expect("a directory");
@@ -339,7 +339,7 @@ play()";
 }
 
 #[test]
-fn sandbox_check_names_missing_layers_and_starts_a_program_in_each_mode() {
+fn sandbox_check_names_missing_layers_and_tries_each_mode() {
     let ended: Ended = referee(["sandbox", "check", "--json"]);
     let checked = ended.one("sandbox_check");
     let missing = missing();

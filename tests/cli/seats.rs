@@ -49,7 +49,7 @@ fn the_seating_follows_from_the_number_of_bots() {
 }
 
 #[test]
-fn a_set_of_three_teams_has_three_rotations_or_six_orders() {
+fn set_of_three_teams_has_three_rotations_or_six_orders() {
     let folder = Folder::new();
     let bots: Vec<String> = ["a", "b", "c"].map(|name| folder.plain_bot(name)).into();
     for (mirror, orders) in [
@@ -80,7 +80,7 @@ fn a_set_of_three_teams_has_three_rotations_or_six_orders() {
 }
 
 #[test]
-fn a_set_of_xe_queo_has_one_setup_and_new_processes() {
+fn set_of_xe_queo_has_one_setup_and_new_processes() {
     let folder = Folder::new();
     let (a, b) = (folder.plain_bot("a"), folder.plain_bot("b"));
     let records = folder.text("records");

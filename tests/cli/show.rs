@@ -38,7 +38,7 @@ fn a_match_is_shown_with_boards_and_events() {
 }
 
 #[test]
-fn a_match_can_be_shown_as_a_seat_or_a_spectator() {
+fn match_can_be_shown_as_seat_or_spectator() {
     let folder = Folder::new();
     let file = folder.write("m1.jsonl", record());
     let all = referee(["show", &file, "--view", "all"]).done().stdout;

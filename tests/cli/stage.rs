@@ -72,7 +72,7 @@ pub(crate) fn spied(site: &Site, ids: &[&str]) -> Vec<(String, u16, String)> {
 }
 
 #[test]
-fn nobody_but_the_operator_knows_of_a_match_before_it_is_revealed() {
+fn nobody_but_operator_knows_of_match_before_it_is_revealed() {
     let folder = Folder::new();
     let (mut run, site) = start(&folder, "hold=reveal");
     let operator = run.receive_type("operator")["url"].as_str().expect("a URL").to_owned();
@@ -132,7 +132,7 @@ fn decided(site: &Site) -> usize {
 }
 
 #[test]
-fn neither_a_resume_nor_a_change_tells_of_matches_that_wait() {
+fn neither_resume_nor_change_tells_of_matches_that_wait() {
     let folder = Folder::new();
     let file = knockout(&folder, bots(&folder, &NAMES, 0.0, 0));
     let dir = folder.text("cup");

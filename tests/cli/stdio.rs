@@ -198,7 +198,7 @@ fn matches_are_aborted_and_recorded_at_the_end_of_input() {
 }
 
 #[test]
-fn a_host_gets_the_end_of_a_match_even_if_recording_fails() {
+fn host_gets_end_of_match_even_if_recording_fails() {
     let folder = Folder::new();
     let records = folder.text("records");
     let mut referee = host(&["--clock", "none", "--record", &records], 1);
@@ -292,7 +292,7 @@ fn an_answer_may_arrive_in_pieces() {
 }
 
 #[test]
-fn a_line_that_is_too_long_is_a_fault_and_its_rest_skipped() {
+fn overlong_line_is_fault_and_its_rest_skipped() {
     let mut referee = host(&["--clock", "none", "--on-fault", "random"], 1);
     referee.send(open(json!({"turn_limit": 2})));
     referee.receive_type("turn");
@@ -372,7 +372,7 @@ fn info_is_recorded_up_to_its_maximum_size() {
 }
 
 #[test]
-fn thinking_is_deducted_from_the_bank_and_retries_show_the_rest() {
+fn thinking_is_deducted_from_bank_and_retries_show_rest() {
     let folder = Folder::new();
     let records = folder.text("records");
     let args = ["--clock", "bank=100s,increment=3s", "--on-fault", "retry=1", "--record", &records];
@@ -463,7 +463,7 @@ fn the_commitment_matches_the_revealed_seed() {
 }
 
 #[test]
-fn a_host_that_stops_reading_ends_the_run_without_a_panic() {
+fn host_that_stops_reading_ends_run_without_panic() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_referee"))
         .args(["stdio", "--clock", "none"])
         .stdin(Stdio::piped())

@@ -141,7 +141,7 @@ pub(crate) fn receive_match_of(server: &mut Referee, player: &str) -> Value {
 }
 
 #[test]
-fn a_program_that_is_handed_in_is_built_checked_and_plays_rated_matches() {
+fn submitted_program_is_built_checked_and_rated() {
     let league = league("");
     let token = owner(&league, "ada");
     let (mut server, url) = serve(&league);
@@ -219,7 +219,7 @@ fn a_program_that_is_handed_in_is_built_checked_and_plays_rated_matches() {
 }
 
 #[test]
-fn a_build_that_fails_has_a_log_and_the_next_version_replaces_the_one_before() {
+fn failed_build_has_log_and_next_version_replaces_it() {
     let league = league("");
     let token = owner(&league, "ada");
     let (mut server, url) = serve(&league);
@@ -421,7 +421,7 @@ fn a_server_that_is_killed_while_it_builds_begins_again() {
 }
 
 #[test]
-fn a_machine_without_all_layers_takes_no_programs_and_says_what_is_missing() {
+fn machine_without_layers_takes_no_programs_and_says_why() {
     if missing().is_empty() {
         eprintln!("not tested here: this machine has all layers");
         return;
@@ -478,7 +478,7 @@ fn a_directory_is_tested_at_home_as_a_league_does() {
 }
 
 #[test]
-fn a_link_out_of_the_directory_is_neither_packed_nor_read() {
+fn link_out_of_directory_is_neither_packed_nor_read() {
     let folder = Folder::new();
     let directory = bot(&folder, "mouse", "mouse", BUILD);
     let key = folder.write_secret("key", "the key");
@@ -530,7 +530,7 @@ fn post(url: &str, directory: &str, token: &str) -> Referee {
 }
 
 #[test]
-fn a_submission_on_which_the_server_cannot_work_fails_alone_and_turns_go_round_by_owner() {
+fn unworkable_submission_fails_alone_and_owners_take_turns() {
     let league = league("waiting = 9");
     let (ada, ben) = (owner(&league, "ada"), owner(&league, "ben"));
     let (server, url) = serve(&league);
@@ -657,7 +657,7 @@ fn an_owner_sees_only_its_own_submissions() {
 }
 
 #[test]
-fn a_browser_goes_the_whole_way_from_an_invitation_to_the_end_of_a_season() {
+fn browser_goes_whole_way_from_invitation_to_end_of_season() {
     let league = league("[signup]\nmode = 'invite'");
     let text = league.folder.read("league.toml");
     league.folder.write("league.toml", text.replace("bots = 100", "url = 'http://localhost'"));
@@ -714,7 +714,7 @@ while True:
 "#;
 
 #[test]
-fn a_server_with_a_certificate_of_a_private_ca_needs_tls_ca() {
+fn server_with_certificate_of_private_ca_needs_tls_ca() {
     let league = league("");
     let token = owner(&league, "ada");
     let (server, url) = serve(&league);

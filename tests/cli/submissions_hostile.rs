@@ -374,7 +374,7 @@ const BOTS: [(&str, &str); 7] = [
 ];
 
 #[test]
-fn a_hundred_hostile_submissions_have_the_listed_outcomes_and_the_league_plays_on() {
+fn hundred_hostile_submissions_have_listed_outcomes_and_league_plays_on() {
     let league = league(
         "waiting = 100\nper_day = 1000\nbuild_time = '30s'\nbuild_space = '64MiB'\nresult = '16MiB'\narchive = '1MiB'\nbuild_processes = 64",
     );

@@ -70,7 +70,7 @@ fn is_possible() -> bool {
 }
 
 #[test]
-fn a_program_finds_what_its_version_kept_and_nothing_of_others() {
+fn program_finds_what_its_version_kept_and_nothing_of_others() {
     if !is_possible() {
         return;
     }
@@ -171,7 +171,7 @@ if os.fork() == 0:
 ];
 
 #[test]
-fn a_hostile_program_keeps_no_more_than_it_may_and_harms_no_other() {
+fn hostile_program_keeps_limited_data_and_harms_no_other() {
     if !is_possible() {
         return;
     }

@@ -78,7 +78,7 @@ fn a_worker_builds_checks_and_plays_what_is_handed_in() {
 
 #[cfg(feature = "nats")]
 #[test]
-fn a_worker_over_nats_builds_checks_and_plays_what_is_handed_in() {
+fn worker_over_nats_builds_checks_and_plays_submission() {
     builds_checks_and_plays(serve_over_nats);
 }
 
@@ -138,7 +138,7 @@ fn a_build_whose_worker_is_killed_goes_to_another_one() {
 
 #[cfg(feature = "nats")]
 #[test]
-fn a_build_whose_worker_over_nats_is_killed_goes_to_another_one() {
+fn build_of_killed_nats_worker_goes_to_another() {
     builds_elsewhere(serve_over_nats);
 }
 
@@ -163,7 +163,7 @@ fn builds_elsewhere(serve: fn(&League) -> (Referee, String, Carrier)) {
 }
 
 #[test]
-fn a_server_without_the_sandbox_leaves_what_is_handed_in_to_workers() {
+fn server_without_sandbox_leaves_what_is_handed_in_to_workers() {
     let league = League::calm("watch = '127.0.0.1:0'", &[("one", ""), ("two", "")]);
     let league = with_submissions(league, "");
     let token = owner(&league, "ada");

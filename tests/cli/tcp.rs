@@ -121,7 +121,7 @@ fn small_writes_are_not_delayed() {
 }
 
 #[test]
-fn one_name_can_have_both_seats_with_a_connection_for_each() {
+fn one_name_can_have_both_seats_with_connection_for_each() {
     let folder = Folder::new();
     let records = folder.text("records");
     let args = ["play", "checkers", "tcp:alice", "tcp:alice", "-n", "2", "--record", &records];
@@ -142,7 +142,7 @@ fn one_name_can_have_both_seats_with_a_connection_for_each() {
 }
 
 #[test]
-fn a_bot_that_does_not_connect_in_time_ends_the_run() {
+fn bot_that_does_not_connect_in_time_ends_run() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let args = ["play", "checkers", &plain, "tcp:alice", "--wait", "300ms", "--listen", "127.0.0.1:0"];
@@ -305,7 +305,7 @@ fn tokens_are_in_no_log_record_or_error() {
 
 /// As containers mount secrets, and as editors on Windows save them.
 #[test]
-fn a_token_file_may_have_a_byte_order_mark_and_be_readable_by_the_group() {
+fn token_file_may_have_byte_order_mark_and_group_access() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let tokens = folder.write("tokens", "\u{feff}alice=open-sesame\r\n");
@@ -358,7 +358,7 @@ fn rejected_logins_are_logged_once_per_address_without_the_token() {
 }
 
 #[test]
-fn a_tls_handshake_on_a_plain_port_is_rejected_and_logged() {
+fn tls_handshake_on_plain_port_is_rejected_and_logged() {
     let (referee, address) = listening(&["play", "checkers", "tcp:alice", "tcp:bob"]);
     let mut guest = Guest::connect(address);
     assert_eq!(guest.receive()["type"], "hello");
@@ -430,7 +430,7 @@ fn a_connection_lost_between_matches_costs_nothing() {
 }
 
 #[test]
-fn a_bot_that_does_not_reconnect_in_time_ends_the_run() {
+fn bot_that_does_not_reconnect_in_time_ends_run() {
     let folder = Folder::new();
     let plain = folder.plain_bot("plain");
     let args = ["play", "checkers", "tcp:alice", &plain, "-n", "3", "--set", WON, "--wait", "1s"];
@@ -542,7 +542,7 @@ fn play_over_tls(folder: &Folder, options: &[&str], trusted: &str) {
 }
 
 #[test]
-fn a_plain_text_bot_that_waits_on_a_tls_port_is_told_so() {
+fn plain_text_bot_on_tls_port_is_told_so() {
     let folder = Folder::new();
     let (plain, certificate) = (folder.plain_bot("plain"), folder.text("referee.pem"));
     let args = [

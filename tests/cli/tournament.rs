@@ -531,7 +531,7 @@ fn teams_and_partners_play_keezenspel() {
 }
 
 #[test]
-fn matches_of_four_sides_are_played_in_formats_that_have_them() {
+fn four_sided_matches_are_played_in_formats_allowing_them() {
     let folder = Folder::new();
     let write = |name: &str, kind: &str| {
         let head = format!("seats = 4\noptions = {{ cards = 3 }}\ngame = '{ROOT}/examples/games/goofspiel'");
@@ -687,7 +687,7 @@ fn a_tournament_waits_while_the_disk_is_full() {
 }
 
 #[test]
-fn a_tournament_with_a_full_disk_can_be_interrupted_and_resumed() {
+fn tournament_with_full_disk_can_be_interrupted_and_resumed() {
     let folder = Folder::new();
     let running = on_a_full_disk(&folder);
     running.signal(Signal::INT);

@@ -69,7 +69,7 @@ fn a_stopped_tournament_resumes_with_changed_settings() {
 }
 
 #[test]
-fn reports_and_pages_tell_which_matches_were_played_with_which_clock() {
+fn reports_and_pages_name_clock_of_each_match() {
     let folder = Folder::new();
     let bots = ["one", "two"].map(|name| (name, command(&folder.plain_bot(name))));
     let (config, dir) = (cup(&folder, "", &bots), folder.text("cup"));

@@ -178,7 +178,7 @@ fn an_entrant_that_never_connects_loses_and_is_named() {
 }
 
 #[test]
-fn a_bot_that_does_not_start_is_reported_once_with_a_count() {
+fn bot_that_does_not_start_is_reported_once_with_count() {
     let folder = Folder::new();
     let plain = command(&folder.plain_bot("plain"));
     let broken = command(&folder.bot("broken", "print('no book', file=sys.stderr)\nsys.exit(4)"));
@@ -253,7 +253,7 @@ fn without_alice(folder: &Folder, wait: &str) -> (Referee, SocketAddr) {
 }
 
 #[test]
-fn an_absent_bot_costs_its_wait_once_and_status_names_it() {
+fn absent_bot_costs_its_wait_once_and_status_names_it() {
     let folder = Folder::new();
     let (run, _) = without_alice(&folder, "3s");
     let waiting = tokio::time::Instant::now();
@@ -417,7 +417,7 @@ fn the_sandbox_of_a_bot_shows_all_of_its_files() {
 }
 
 #[test]
-fn files_of_a_bot_that_cannot_be_used_are_rejected_with_the_reason() {
+fn unusable_files_of_bot_are_rejected_with_reason() {
     let folder = Folder::new();
     own_bot(&folder, "mine", "play()");
     let (script, absolute) = ("command = 'python3 mine.py'", folder.text("mine/mine.py"));

@@ -190,7 +190,7 @@ fn matches_with_records_are_added_after_a_kill() {
 }
 
 #[test]
-fn a_corrupt_unsealed_record_is_kept_and_its_match_is_played_again() {
+fn corrupt_unsealed_record_is_kept_and_match_replayed() {
     let folder = Folder::new();
     let config = cup(&folder, "", "kind = 'round_robin'\ncycles = 2");
     let (dir, text) = (folder.path("cup"), folder.text("cup"));
@@ -440,7 +440,7 @@ fn planted_files_are_rejected_without_blocking() {
 }
 
 #[test]
-fn a_file_that_is_the_record_of_no_match_is_a_difference() {
+fn file_that_is_record_of_no_match_is_difference() {
     let folder = Folder::new();
     let config = cup(&folder, "", "kind = 'round_robin'");
     referee(["tournament", "run", &config, "--dir", &folder.text("cup"), "--no-fsync"]).done();

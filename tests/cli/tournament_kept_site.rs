@@ -58,7 +58,7 @@ fn a_site_follows_the_results_of_a_tournament() {
 }
 
 #[test]
-fn the_site_of_a_resumed_tournament_has_the_matches_played_before() {
+fn site_of_resumed_tournament_has_matches_played_before() {
     let folder = Folder::new();
     let [file, dir] = cup(&folder, "checkers", THREE);
     let run = Referee::start(["tournament", "run", &file, "--dir", &dir, "--json"]);
@@ -94,7 +94,7 @@ fn a_kept_site_shows_no_deal_that_is_still_played() {
 }
 
 #[test]
-fn a_tournament_does_not_begin_without_a_place_for_its_site() {
+fn tournament_does_not_begin_without_place_for_its_site() {
     let folder = Folder::new();
     let [file, dir] = cup(&folder, "checkers", THREE);
     let taken = folder.write("site", "precious");

@@ -46,7 +46,7 @@ fn standings_in_json_have_the_same_numbers() {
 
 /// Forfeits of one entrant raise the ratings of those that met it.
 #[test]
-fn ratings_are_shown_with_and_without_the_matches_that_a_fault_decided() {
+fn ratings_are_shown_with_and_without_matches_that_fault_decided() {
     let folder = Folder::new();
     let mut db = create(&folder, Seating::new(2, 2), "game = 'checkers'", &["ada", "bob"]);
     // Each has won three by play, and Bob has forfeited two.
@@ -305,7 +305,7 @@ fn time_use_and_timeouts_come_from_the_records() {
 }
 
 #[test]
-fn a_corrupt_record_is_an_error_in_every_command_of_a_tournament() {
+fn corrupt_record_is_error_in_every_command_of_tournament() {
     let folder = played("hostile/honest.py", "2");
     let cup = folder.text("cup");
     let whole = folder.read("cup/records/m2.jsonl");

@@ -94,7 +94,7 @@ fn rulings_replace_results_and_are_undone() {
 }
 
 #[test]
-fn a_mirrored_set_with_dice_is_replayed_on_a_new_deal() {
+fn mirrored_set_with_dice_is_replayed_on_new_deal() {
     let folder = Folder::new();
     let dir = cup(&folder, "game = 'saxum'\nmirror = 'rotations'", "kind = 'round_robin'");
     let before = exported(&dir, "m3");
@@ -132,7 +132,7 @@ fn a_mirrored_set_with_dice_is_replayed_on_a_new_deal() {
 }
 
 #[test]
-fn a_disqualified_entrant_leaves_and_comes_back_when_that_is_undone() {
+fn disqualified_entrant_leaves_and_comes_back_when_that_is_undone() {
     let folder = Folder::new();
     let dir = cup(&folder, CHECKERS, "kind = 'round_robin'");
     let before = points(&standings(&dir));

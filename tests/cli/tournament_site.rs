@@ -219,7 +219,7 @@ fn the_page_of_a_match_is_small() {
 }
 
 #[test]
-fn the_first_page_of_200_entrants_is_small_and_can_be_searched() {
+fn first_page_of_200_entrants_is_small_and_searchable() {
     let folder = Folder::new();
     let names: Vec<String> = (1..=200).map(|number| format!("Entrant number {number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -89,7 +89,7 @@ fn a_team_of_different_bots_is_one_entrant() {
 }
 
 #[test]
-fn a_killed_match_of_teams_is_cut_off_for_the_teams() {
+fn killed_match_of_teams_is_cut_off_for_teams() {
     let folder = Folder::new();
     let (config, dir) = (teams(&folder), folder.path("cup"));
     let text = folder.text("cup");

@@ -40,7 +40,7 @@ fn cup_of_two(folder: &Folder, game: &str, head: &str) -> [String; 2] {
 }
 
 #[test]
-fn the_pages_of_a_tournament_are_served_after_it_was_played() {
+fn pages_of_tournament_are_served_after_it_was_played() {
     let folder = Folder::new();
     let bot = in_rust("referee-random");
     let mut config = format!("name = 'Spring cup'\ngame = 'checkers'\nseed = '{SEED}'\nmirror = 'none'\n");
@@ -80,7 +80,7 @@ fn the_pages_of_a_tournament_are_served_after_it_was_played() {
 }
 
 #[test]
-fn a_knockout_in_progress_shows_its_bracket_and_who_is_in_the_final() {
+fn running_knockout_shows_bracket_and_finalists() {
     let folder = Folder::new();
     let entrants = bots(&folder, &["ann", "bob", "cy", "di"], 0.0, 0);
     let names = ["ann", "bob", "cy", "di"].into_iter().zip(["Ann Lee", "Bob Ray", "Cy Doe", "Di Fox"]);
@@ -168,7 +168,7 @@ fn results_of_a_tournament_that_another_process_plays_appear() {
 }
 
 #[test]
-fn the_matches_of_a_deal_are_shown_when_it_is_complete() {
+fn matches_of_deal_are_shown_when_it_is_complete() {
     let folder = Folder::new();
     let [file, cup] = cup_of_two(&folder, "saxum", "mirror = 'rotations'");
     let run = Referee::start(["tournament", "run", &file, "--dir", &cup, "--json"]);

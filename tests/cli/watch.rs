@@ -87,7 +87,7 @@ fn a_browser_follows_a_match_to_its_end() {
 }
 
 #[test]
-fn the_server_is_read_only_and_answers_only_to_its_own_names() {
+fn server_is_read_only_and_checks_its_names() {
     let folder = Folder::new();
     let more = ["--set", "turn_limit=30", "--watch-host", "Cup.example"];
     let (referee, site) = watched(&folder, "checkers", (0.0, 5), &more);
@@ -246,7 +246,7 @@ fn polling_gives_the_events_of_the_stream() {
 }
 
 #[test]
-fn a_hundred_streams_do_not_delay_the_end_of_an_interrupted_run() {
+fn hundred_streams_do_not_delay_end_of_interrupted_run() {
     let folder = Folder::new();
     // They read on, so that they notice the end at once.
     let bot = folder.bot("bot", "play(turn=lambda t: t['turn'] < 5 and first(t))");
@@ -297,7 +297,7 @@ fn site_stream(site: &Site, id: &str) -> crate::common::http::Stream {
 }
 
 #[test]
-fn a_set_that_shares_its_dice_is_shown_when_it_is_complete() {
+fn set_that_shares_dice_is_shown_when_complete() {
     let folder = Folder::new();
     let more = ["--mirror", "-n", "4", "--set", "turn_limit=12"];
     let (referee, site) = watched(&folder, "saxum", (0.0, 2), &more);
@@ -530,7 +530,7 @@ fn an_earlier_match_whose_deal_is_incomplete_stays_hidden() {
 }
 
 #[test]
-fn the_first_match_of_a_set_has_a_replay_before_its_record_is_sealed() {
+fn first_match_of_set_has_replay_before_seal() {
     let folder = Folder::new();
     let records = folder.text("records");
     let more = ["--mirror", "-n", "2", "--set", "turn_limit=12", "--record", &records];

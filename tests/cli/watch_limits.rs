@@ -205,7 +205,7 @@ fn by_proxy(site: &Site, client: &str, path: &str) -> (u16, TcpStream) {
 }
 
 #[test]
-fn behind_a_trusted_proxy_the_streams_of_a_client_are_not_those_of_everybody() {
+fn trusted_proxy_keeps_streams_of_clients_apart() {
     let folder = Folder::new();
     let more = ["--set", "turn_limit=8", "--watch-proxy", "127.0.0.1"];
     let (referee, site) = watched(&folder, "checkers", (0.0, 0), &more);

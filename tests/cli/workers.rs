@@ -322,7 +322,7 @@ fn a_worker_without_the_token_is_not_admitted() {
 }
 
 #[test]
-fn a_set_that_kills_its_workers_is_given_up_and_named() {
+fn set_that_kills_its_workers_is_given_up_and_named() {
     let folder = Folder::new();
     let bomb = folder.bot("bomb", "os.kill(os.getppid(), 9)");
     let good = ["one", "other"].map(|name| folder.plain_bot(name));
@@ -418,7 +418,7 @@ play(turn=pick)";
 }
 
 #[test]
-fn a_drained_worker_ends_and_one_put_aside_gets_no_sets() {
+fn drained_worker_ends_and_one_put_aside_gets_no_sets() {
     let folder = Folder::new();
     let config = steady_cup(&folder, 2, "kind = 'gauntlet'\ncycles = 4");
     let dir = folder.text("cup");
@@ -445,7 +445,7 @@ fn a_drained_worker_ends_and_one_put_aside_gets_no_sets() {
 }
 
 #[test]
-fn a_run_whose_workers_are_all_put_aside_ends_and_says_why() {
+fn run_without_active_workers_ends_and_says_why() {
     let folder = Folder::new();
     let bots = ["one", "other"].map(|name| folder.plain_bot(name));
     let head = format!("clock = 'none'\n{SHORT}\n");
@@ -471,7 +471,7 @@ fn a_run_whose_workers_are_all_put_aside_ends_and_says_why() {
 }
 
 #[test]
-fn a_worker_whose_bots_fail_more_often_than_elsewhere_is_put_aside() {
+fn worker_with_unusually_failing_bots_is_put_aside() {
     let folder = Folder::new();
     // Without a sandbox a bot sees which worker plays it.
     let bot = "import time
@@ -525,7 +525,7 @@ fn bots_that_connect_by_themselves_play_on_no_worker() {
 }
 
 #[test]
-fn a_worker_that_is_interrupted_leaves_no_bot_and_returns_its_sets() {
+fn interrupted_worker_leaves_no_bot_and_returns_sets() {
     let folder = Folder::new();
     let config = steady_cup(&folder, 2, "kind = 'gauntlet'\ncycles = 200");
     let dir = folder.text("cup");

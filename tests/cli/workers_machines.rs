@@ -104,7 +104,7 @@ fn a_machine_on_which_no_bot_starts_spoils_no_result() {
 }
 
 #[test]
-fn a_bot_that_starts_nowhere_loses_and_no_machine_is_blamed() {
+fn bot_that_starts_nowhere_loses_and_no_machine_is_blamed() {
     for (carrier, names) in [(Carrier::BuiltIn, &["one", "two"][..]), (Carrier::BuiltIn, &["one"])] {
         let folder = Folder::new();
         let bots = [folder.bot("broken", "sys.exit(3)"), folder.bot("plain", "play()")];
@@ -129,7 +129,7 @@ fn a_bot_that_starts_nowhere_loses_and_no_machine_is_blamed() {
 }
 
 #[test]
-fn a_machine_alone_on_which_no_bot_starts_is_put_aside_and_nothing_counts() {
+fn machine_on_which_no_bot_starts_is_put_aside() {
     let folder = Folder::new();
     let config = cup_of_a_bad_machine(&folder, "kind = 'gauntlet'\ncycles = 4");
     let dir = folder.text("cup");
@@ -151,7 +151,7 @@ fn a_machine_alone_on_which_no_bot_starts_is_put_aside_and_nothing_counts() {
 }
 
 #[test]
-fn the_matches_of_a_worker_are_taken_back_and_played_again() {
+fn matches_of_worker_are_taken_back_and_played_again() {
     let folder = Folder::new();
     let bots = ["one", "other"].map(|name| folder.bot(name, "play()"));
     let format = "kind = 'gauntlet'\ncycles = 300";
@@ -185,7 +185,7 @@ fn the_matches_of_a_worker_are_taken_back_and_played_again() {
 }
 
 #[test]
-fn what_was_paired_by_results_that_are_taken_back_is_played_again() {
+fn pairings_from_taken_back_results_are_played_again() {
     let folder = Folder::new();
     let names = ["one", "two", "three", "four"];
     let bots = names.map(|name| (name, folder.bot(name, "play()")));
@@ -227,7 +227,7 @@ fn a_tournament_of_workers_that_is_resumed_here_says_so() {
 }
 
 #[test]
-fn a_decision_within_its_limit_is_progress_however_long_it_takes() {
+fn decision_within_its_limit_is_progress_however_long_it_takes() {
     for carrier in Carrier::both() {
         let folder = Folder::new();
         // Saved increments give it more than bank and increment together.

@@ -127,7 +127,7 @@ fn a_tournament_over_nats_has_the_results_of_this_machine() {
 }
 
 #[test]
-fn a_tournament_over_nats_is_resumed_after_its_coordinator_was_killed() {
+fn tournament_over_nats_is_resumed_after_its_coordinator_was_killed() {
     let (folder, server) = (Folder::new(), Server::start());
     let config = steady_cup(&folder, 2, "kind = 'gauntlet'\ncycles = 10");
     let here = play_here(&folder, &config);
@@ -162,7 +162,7 @@ play()";
 }
 
 #[test]
-fn a_set_of_an_interrupted_worker_is_played_elsewhere_though_the_coordinator_was_killed() {
+fn set_of_interrupted_worker_survives_kill_of_coordinator() {
     let (folder, server) = (Folder::new(), Server::start());
     let (coordinator, stuck) = start_stuck(&folder, &server, "stuck");
     coordinator.signal(Signal::KILL);
@@ -181,7 +181,7 @@ fn a_set_of_an_interrupted_worker_is_played_elsewhere_though_the_coordinator_was
 }
 
 #[test]
-fn a_set_of_a_lost_worker_does_not_wait_for_the_broker_after_a_restart() {
+fn set_of_lost_worker_is_reassigned_after_restart() {
     let (folder, server) = (Folder::new(), Server::start());
     let (coordinator, lost) = start_stuck(&folder, &server, "lost");
     let dir = folder.text("cup");
@@ -196,7 +196,7 @@ fn a_set_of_a_lost_worker_does_not_wait_for_the_broker_after_a_restart() {
 }
 
 #[test]
-fn a_league_over_nats_loses_no_match_when_broker_server_and_worker_are_killed() {
+fn league_over_nats_loses_no_match_across_kills() {
     let (league, mut server) = (League::new("", &PROGRAMS), Server::start());
     let (url, credentials) = (server.url(), server.folder.text("credentials"));
     let sign = server.folder.text("sign");
@@ -236,7 +236,7 @@ fn a_league_over_nats_loses_no_match_when_broker_server_and_worker_are_killed() 
 }
 
 #[test]
-fn a_nats_server_that_refuses_or_is_missing_ends_the_run_with_its_address() {
+fn missing_nats_server_ends_run_with_its_address() {
     let (folder, server) = (Folder::new(), Server::start());
     let config = steady_cup(&folder, 2, "kind = 'gauntlet'");
     let wrong = server.folder.write_secret("wrong", "cup:wrong");
@@ -259,7 +259,7 @@ fn a_nats_server_that_refuses_or_is_missing_ends_the_run_with_its_address() {
 }
 
 #[test]
-fn a_worker_plays_only_in_the_sandbox_that_it_asks_for_and_for_a_key_that_it_trusts() {
+fn worker_requires_its_sandbox_and_trusted_key() {
     let (folder, server) = (Folder::new(), Server::start());
     let config = steady_cup(&folder, 2, "kind = 'gauntlet'\n[sandbox]\nmode = 'none'");
     let dir = folder.text("cup");

@@ -113,7 +113,7 @@ fn agents_improve_their_bots_and_the_ranking_shows_it() {
 }
 
 #[test]
-fn an_agent_that_breaks_its_bot_hangs_or_spends_too_much_stops_nobody() {
+fn misbehaving_agent_stops_no_other() {
     let breaks = "pathlib.Path('bot.sh').write_text('exit 3\\n')\n";
     let spends =
         "depth(9)\nfor _ in range(9): print(json.dumps({'cost': 0.4}), flush=True)\ntime.sleep(600)\n";

@@ -72,7 +72,7 @@ fn coverage(kind: &Amounts, sets: u64) -> [f64; 2] {
 }
 
 #[test]
-fn intervals_of_mean_amounts_contain_the_mean_as_often_as_stated() {
+fn intervals_of_mean_amounts_contain_mean_as_often_as_stated() {
     let least = [
         [0.91; 4],
         [0.90, 0.91, 0.91, 0.92],

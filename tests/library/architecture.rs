@@ -163,7 +163,7 @@ fn only_main_decides_which_games_there_are() {
 }
 
 #[test]
-fn a_lane_knows_neither_where_streams_come_from_nor_what_becomes_of_results() {
+fn lane_knows_neither_sources_of_streams_nor_uses_of_results() {
     let above = ["crate::runner", "crate::{", "referee_files", "referee_match::record", "super::super"];
     assert_none_names(&lines("crates/engine/src/sources"), &above);
     let driver = [&above[..], &["crate::sources", "referee_bots"]].concat();

@@ -200,7 +200,7 @@ fn verdicts_on_a_book_err_in_at_most_5_percent() {
 /// The same where the difference is that on all openings that books are drawn from: verdicts that speak of openings like
 /// these. Those with small books do not.
 #[test]
-fn verdicts_on_openings_like_those_of_a_book_err_in_at_most_5_percent() {
+fn verdicts_on_book_openings_err_at_most_5_percent() {
     let runs = runs(20, 3000);
     let is_long = runs > 20;
     for lines in if is_long { &[1, 10, 100, 1000][..] } else { &[1000] } {
@@ -243,7 +243,7 @@ fn verdicts_on_drawn_openings_err_in_at_most_5_percent() {
 }
 
 #[test]
-fn a_book_that_deterministic_bots_have_played_through_ends_the_run() {
+fn book_that_deterministic_bots_have_played_through_ends_run() {
     let mut stream = stream("deterministic");
     for lines in [1, 2, 10, 30] {
         let book = book_of_fixed(lines, &mut stream);

@@ -63,7 +63,7 @@ fn a_win_over_a_withdrawn_opponent_counts_as_a_bye() {
 }
 
 #[test]
-fn an_entrant_gets_half_points_for_a_bye_that_it_requests() {
+fn entrant_gets_half_points_for_bye_that_it_requests() {
     let mut plan = swiss(3, 6);
     plan.entrants[0].absent.insert(2);
     let mut schedule = scheduled(plan);
@@ -119,7 +119,7 @@ fn an_entrant_returns_after_a_withdrawal() {
 }
 
 #[test]
-fn a_returned_entrant_of_a_round_robin_plays_its_missing_matches() {
+fn returned_entrant_of_round_robin_plays_its_missing_matches() {
     let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Single, 5, 0));
     let due = schedule.due().find(|due| due.lineup.has(Entrant(0))).unwrap();
     schedule.record(due.id.number, MatchResult::played(due.set, due.lineup, &[1, 2])).unwrap();

@@ -252,7 +252,7 @@ fn a_corrupted_database_causes_an_error_and_no_panic() {
 }
 
 #[test]
-fn corrupt_json_is_an_error_that_names_file_table_and_row() {
+fn corrupt_json_is_error_that_names_file_table_and_row() {
     let place = tempfile::tempdir().unwrap();
     for (sql, named) in [
         ("INSERT INTO requests VALUES (3, '[\"')", ["table `requests`", "row 3"]),

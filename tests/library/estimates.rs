@@ -151,7 +151,7 @@ fn sequential_estimates_are_median_unbiased_with_correct_intervals() {
 
 /// Of the sets of the default test most are even, and few are lost or won.
 #[test]
-fn estimates_of_sets_of_which_few_differ_have_wide_intervals_or_a_caution() {
+fn estimates_of_similar_sets_have_wide_intervals_or_caution() {
     let sprt = Sprt::new(-50.0, 0.0, ALPHA, ALPHA, EloModel::Normalized).unwrap();
     let runs = runs(60, 1000);
     for (lost, won) in [(0.04, 0.0), (0.02, 0.02), (0.02, 0.0), (0.1, 0.0), (0.07, 0.05), (0.1, 0.1)] {
@@ -234,7 +234,7 @@ fn results(
 
 /// All results of few single matches, with their probabilities.
 #[test]
-fn intervals_of_few_sets_cover_the_truth_in_93_percent_or_more() {
+fn intervals_of_few_sets_cover_truth_in_93_percent() {
     for sets in [5, 10, 20] {
         for draws in [0.0, 0.05, 0.4, 0.8] {
             for truth in [0.0, 100.0, 200.0, 418.0, 600.0] {
@@ -257,7 +257,7 @@ fn intervals_of_few_sets_cover_the_truth_in_93_percent_or_more() {
 
 /// The promise of [`referee::stats::estimates`], rounded to percent.
 #[test]
-fn intervals_of_normalized_elo_cover_the_truth_in_93_to_97_percent_or_are_not_shown() {
+fn intervals_of_normalized_elo_cover_truth_or_are_hidden() {
     let is_long = runs(0, 1) == 1;
     let cases: &[(u32, &[u64])] = match is_long {
         false => &[(1, &[20]), (2, &[40])],

@@ -175,7 +175,7 @@ fn losses_in_differing(differing: f64, elo: f64, model: EloModel) -> [f64; 2] {
 /// Versions at the difference of H0 that play most sets as the base does: with the fewest sets that differ, all of which
 /// are lost, 5% pass because all sets until then are alike.
 #[test]
-fn sets_played_alike_pass_at_most_5_percent_at_the_limit() {
+fn sets_played_alike_pass_at_most_5_percent_at_limit() {
     use EloModel::{Logistic, Normalized};
     let runs = runs(40, 5000);
     for (model, elo0, parts) in [
@@ -206,7 +206,7 @@ fn sets_played_alike_pass_at_most_5_percent_at_the_limit() {
 /// Versions at H0 whose sets are nearly all even, but not by the same moves: the test has few sets from which to
 /// estimate the variance.
 #[test]
-fn nearly_only_even_sets_pass_at_most_8_percent_at_the_limit() {
+fn nearly_even_sets_pass_at_most_8_percent() {
     let runs = runs(40, 5000);
     for even in [0.5, 0.8, 0.9, 0.95, 0.96] {
         let losses_and_draws = losses_in_differing(1.0 - even, -50.0, EloModel::Normalized);
@@ -219,7 +219,7 @@ fn nearly_only_even_sets_pass_at_most_8_percent_at_the_limit() {
 
 /// With --gain, equally: a version that is 20 normalized Elo stronger because it wins the few sets that differ.
 #[test]
-fn sets_played_alike_fail_at_most_5_percent_of_stronger_versions() {
+fn alike_sets_fail_at_most_5_percent_of_stronger_versions() {
     let runs = runs(10, 2000);
     let t = 2f64.sqrt() * 20.0 / (800.0 / LN_10);
     let differing = t * t / (1.0 + t * t);

@@ -46,7 +46,7 @@ fn graded(bot: &Bot, max_sets: u32, dice: &mut RandomStream) -> (Grading, Schedu
 }
 
 #[test]
-fn two_gradings_of_a_bot_differ_by_at_most_two_points_of_100_in_95_percent() {
+fn two_gradings_differ_by_at_most_two_points_mostly() {
     let runs = runs(12, 2000);
     let scale = scale();
     for (name, deviation, draws) in [
@@ -114,7 +114,7 @@ fn the_strength_of_a_grade_is_that_of_its_score() {
 }
 
 #[test]
-fn a_grade_ends_undecided_at_its_limit_and_does_not_count_faults_of_anchors() {
+fn grade_ends_undecided_at_limit_without_faults_of_anchors() {
     let dice = &mut stream("limits");
     let bot = Bot { elo: 700.0, against: [0.0; ANCHORS.len()], draws: 0.3 };
     let (grading, schedule) = graded(&bot, 20, dice);

@@ -242,7 +242,7 @@ fn fifty_bots_are_ranked_after_sixty_matches_each() {
 }
 
 #[test]
-fn a_new_bot_is_paired_soon_and_known_after_a_hundred_matches() {
+fn new_bot_is_paired_soon_and_known_after_hundred_matches() {
     let (mut margins, mut covered) = (0.0, 0);
     let (rated_every, runs) = (runs(50, 25), runs(1, 8));
     for run in 0..runs {
@@ -358,7 +358,7 @@ fn off_by(name: &str, versions: &[f64], has_one_name: bool) -> Vec<f64> {
 }
 
 #[test]
-fn the_newest_version_is_not_too_high_by_selection_and_improvement_shows() {
+fn newest_version_is_not_overrated_and_improvement_shows() {
     let runs = runs(2, 12);
     let (mut newest, mut best, mut improved, mut with_one_name) = (0.0, 0.0, 0.0, 0.0);
     for run in 0..runs {
@@ -382,7 +382,7 @@ fn the_newest_version_is_not_too_high_by_selection_and_improvement_shows() {
 }
 
 #[test]
-fn a_bot_that_uses_up_every_clock_does_not_delay_others() {
+fn bot_that_uses_up_every_clock_does_not_delay_others() {
     // The number of matches among the others.
     let hours = u64::from(runs(2, 4));
     let played = |bots: usize, jobs: usize, slowness: u64| {
@@ -500,7 +500,7 @@ proptest! {
     }
 
     #[test]
-    fn of_three_that_wait_no_two_meet_twice_in_a_row(seed in any::<[u8; 32]>()) {
+    fn of_three_that_wait_no_two_meet_twice_in_row(seed in any::<[u8; 32]>()) {
         let mut rng = Seed(seed).match_key("ladder", "three", &["", ""]).stream();
         let mut ladder = Matchmaker::new(TWO, 10);
         for owner in 0..3 {
@@ -521,7 +521,7 @@ proptest! {
     }
 
     #[test]
-    fn matches_of_three_to_six_follow_each_other_without_a_pause(
+    fn matches_of_three_to_six_follow_each_other_without_pause(
         seats in 3u8..7,
         more in 0usize..5,
         seed in any::<[u8; 32]>(),
@@ -569,7 +569,7 @@ fn two_that_are_alone_play_on() {
 }
 
 #[test]
-fn a_player_with_one_possible_opponent_does_not_wait_for_another() {
+fn player_with_one_possible_opponent_does_not_wait_for_another() {
     let mut rng = stream("owner");
     let mut ladder = Matchmaker::new(TWO, 10);
     for owner in [0, 0, 1] {
@@ -586,7 +586,7 @@ fn a_player_with_one_possible_opponent_does_not_wait_for_another() {
 }
 
 #[test]
-fn two_that_have_just_met_wait_for_a_third_for_ten_seconds() {
+fn two_that_just_met_wait_ten_seconds_for_third() {
     let mut rng = stream("third");
     let mut ladder = Matchmaker::new(TWO, 10);
     let players: Vec<Entrant> = (0..4).map(|owner| ladder.join(Newcomer { owner, quota: None })).collect();
@@ -627,7 +627,7 @@ fn two_players_keep_their_places_for_the_return_match() {
 }
 
 #[test]
-fn a_return_match_stays_owed_when_a_player_leaves_and_the_other_one_plays_on() {
+fn return_match_stays_owed_when_player_leaves() {
     let mut rng = stream("owed");
     let (mut ladder, first, third) = owing(&mut rng);
     ladder.set_places(first.seats()[1], 0, 0);

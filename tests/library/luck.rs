@@ -40,7 +40,7 @@ fn errors(elo: [f64; 2], open: f64, noise: f64, runs: u32) -> [f64; 2] {
 }
 
 #[test]
-fn sequential_tests_on_adjusted_scores_keep_their_errors_between_equals_alone() {
+fn sequential_tests_on_adjusted_scores_keep_errors_between_equals() {
     let runs = runs(300, 5000);
     let mut greatest = [0.0f64; 2];
     for (elo, open, noise) in [

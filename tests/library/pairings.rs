@@ -110,7 +110,7 @@ fn fields_of_groups() -> impl Strategy<Value = (Seating, usize, usize, u32)> {
 }
 
 #[test]
-fn matches_of_three_to_six_sides_are_all_groups_with_balanced_sides() {
+fn matches_of_three_to_six_sides_balance_all_groups() {
     check(150, fields_of_groups(), |(seating, field, late, cycles)| {
         let all = field + late;
         let format = Format::RoundRobin { cycles };
@@ -131,7 +131,7 @@ fn matches_of_three_to_six_sides_are_all_groups_with_balanced_sides() {
 }
 
 #[test]
-fn gauntlets_of_three_to_six_sides_have_the_first_entrant_in_every_match() {
+fn gauntlets_of_three_to_six_sides_include_first_entrant() {
     check(150, fields_of_groups(), |(seating, field, late, cycles)| {
         let all = field + late;
         let format = Format::Gauntlet { cycles };
@@ -183,7 +183,7 @@ fn balance(seating: Seating, entrants: usize, cycles: u32) -> Balance {
 }
 
 #[test]
-fn rotating_partners_meet_all_others_equally_often_where_a_design_exists() {
+fn rotating_partners_meet_all_others_equally_often_where_design_exists() {
     for (seating, entrants, cycles, opponents) in [
         (Seating::new(4, 2), 6, 2, 4),
         (Seating::new(4, 2), 6, 6, 12),
@@ -202,7 +202,7 @@ fn rotating_partners_meet_all_others_equally_often_where_a_design_exists() {
 }
 
 #[test]
-fn seven_partners_have_each_side_and_seat_equally_often_in_two_cycles() {
+fn seven_partners_balance_sides_and_seats_in_two_cycles() {
     let Balance { sides, seats_of_side, left_neighbours, .. } = balance(Seating::new(4, 2), 7, 2);
     // 12 matches each.
     assert_eq!([sides, seats_of_side], [CountRange { least: 6, most: 6 }; 2]);
@@ -210,7 +210,7 @@ fn seven_partners_have_each_side_and_seat_equally_often_in_two_cycles() {
 }
 
 #[test]
-fn a_late_entrant_leaves_the_earlier_matches_of_partners_as_they_are() {
+fn late_entrant_leaves_earlier_matches_of_partners_as_they_are() {
     let format = Format::Partners { cycles: 2 };
     let schedule = |late: usize| scheduled(plan(format, Seating::new(4, 2), Deals::Single, 7, late));
     let (shorter, longer) = (schedule(0), schedule(2));
@@ -317,7 +317,7 @@ impl Player {
 }
 
 #[test]
-fn swiss_rounds_keep_the_rules_of_c_04_in_their_order() {
+fn swiss_rounds_keep_rules_of_c_04_in_their_order() {
     let (unavoidable, leaders) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
     check(300, (2usize..12, 1u32..14, any::<u64>(), any::<bool>()), |(entrants, rounds, seed, mirrored)| {
         let deals = if mirrored { Deals::Mirrored } else { Deals::Single };

@@ -130,7 +130,7 @@ fn races_err_at_most_as_often_as_promised() {
 }
 
 #[test]
-fn a_race_takes_at_most_half_of_the_matches_of_a_round_robin() {
+fn race_takes_at_most_half_of_matches_of_round_robin() {
     let runs = runs(3, 200);
     for field in &FIELDS {
         let ((_, race), (_, all)) = (simulate(field, runs, false), simulate(field, runs, true));
@@ -140,7 +140,7 @@ fn a_race_takes_at_most_half_of_the_matches_of_a_round_robin() {
 }
 
 #[test]
-fn a_best_version_is_rarely_eliminated_by_equals_and_never_the_last() {
+fn best_version_is_rarely_eliminated_by_equals_and_never_last() {
     let runs = runs(200, 5000);
     let (mut dice, mut eliminated) = (Dice(3), 0);
     for _ in 0..runs {
@@ -215,7 +215,7 @@ fn played(schedule: &mut Schedule, dice: &mut Dice, matches: u32) {
 }
 
 #[test]
-fn an_interrupted_race_goes_on_as_if_it_had_not_been() {
+fn interrupted_race_goes_on_as_if_it_had_not_been() {
     for seed in 0..10 {
         let mut dice = Dice(seed);
         let mut schedule = Schedule::new(plan(5)).unwrap();
@@ -262,7 +262,7 @@ fn rulings_on_earlier_rounds_of_a_race_are_refused() {
 }
 
 #[test]
-fn versions_that_beat_each_other_in_a_circle_end_with_one_of_them() {
+fn versions_beating_each_other_in_circle_yield_one_pick() {
     let mut dice = Dice(5);
     for _ in 0..20 {
         let mut race = Race::new(RaceTerms::default(), 3);

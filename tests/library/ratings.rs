@@ -141,7 +141,7 @@ fn knockout_intervals_have_their_coverage() {
 }
 
 #[test]
-fn round_robin_and_gauntlet_intervals_have_their_coverage_in_spread_fields() {
+fn round_robin_and_gauntlet_intervals_cover_in_spread_fields() {
     let shapes = [
         (Format::RoundRobin { cycles: 1 }, 10, 400.0),
         (Format::RoundRobin { cycles: 4 }, 10, 800.0),
@@ -168,7 +168,7 @@ fn round_robin_and_gauntlet_intervals_have_their_coverage_in_spread_fields() {
 }
 
 #[test]
-fn intervals_of_gauntlets_in_a_wide_field_are_narrower_than_they_should_be() {
+fn gauntlet_intervals_in_wide_field_are_too_narrow() {
     for deals in [Deals::Single, Deals::Mirrored] {
         let plan = Plan::new(Format::Gauntlet { cycles: 4 }, TWO, deals, 10);
         let found = simulate(&plan, 800.0, 0.2, if is_long() { 400 } else { 12 });
@@ -177,7 +177,7 @@ fn intervals_of_gauntlets_in_a_wide_field_are_narrower_than_they_should_be() {
 }
 
 #[test]
-fn intervals_have_their_coverage_where_the_strong_draw_and_the_weak_do_not() {
+fn intervals_cover_truth_where_strong_bots_draw_more() {
     for deals in [Deals::Single, Deals::Mirrored] {
         let plan = Plan::new(Format::RoundRobin { cycles: 4 }, TWO, deals, 10);
         let mut stream = stream(&format!("draws by strength {deals:?}"));

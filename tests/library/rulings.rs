@@ -75,7 +75,7 @@ fn a_replayed_set_has_a_new_deal() {
 }
 
 #[test]
-fn a_disqualified_entrant_has_no_results_however_many_it_has_played() {
+fn disqualified_entrant_has_no_results_however_many_it_has_played() {
     let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Single, 4, 0));
     play(&mut schedule, favourite);
     let mut plan = schedule.plan().clone();
@@ -110,7 +110,7 @@ fn a_knockout_has_rulings_on_its_current_round_only() {
 }
 
 #[test]
-fn later_rounds_of_a_swiss_tournament_follow_a_ruling_and_earlier_ones_stay() {
+fn later_swiss_rounds_follow_ruling_and_earlier_ones_stay() {
     let mut schedule = scheduled(plan(Format::Swiss { rounds: 3, sets: 1 }, TWO, Deals::Single, 4, 0));
     while schedule.next_round() == 2 {
         let due = schedule.due().next().unwrap();
@@ -182,7 +182,7 @@ fn slow_points(schedule: &Schedule, played: &BTreeMap<u32, MatchResult>) -> BTre
 }
 
 #[test]
-fn rulings_at_any_time_give_the_points_of_a_count_by_hand_and_survive_a_restart() {
+fn rulings_give_points_of_manual_count_and_survive_restart() {
     let formats =
         prop_oneof![Just(Format::Swiss { rounds: 4, sets: 1 }), Just(Format::RoundRobin { cycles: 1 }),];
     let inputs = (formats, 4..9usize, any::<u64>(), proptest::collection::vec(happening(), 1..60));

@@ -298,7 +298,7 @@ fn the_number_of_missing_matches_is_exact_at_any_moment() {
 }
 
 #[test]
-fn the_entrant_that_a_gauntlet_is_about_wins_nothing_by_playing_more() {
+fn entrant_that_gauntlet_is_about_wins_nothing_by_playing_more() {
     let mut schedule = scheduled(plan(Format::Gauntlet { cycles: 10 }, TWO, Deals::Single, 5, 0));
     // It wins 13 of 40 matches: 3 or 4 against each of the others.
     let won = 13;
@@ -323,7 +323,7 @@ fn the_entrant_that_a_gauntlet_is_about_wins_nothing_by_playing_more() {
 }
 
 #[test]
-fn partners_that_play_more_often_do_not_come_first_more_often() {
+fn more_matches_do_not_put_partners_first() {
     // Eight equal entrants in three sides of two: some play 8 matches and some 7.
     let empty = scheduled(plan(Format::Partners { cycles: 1 }, Seating::new(6, 3), Deals::Single, 8, 0));
     let runs = runs(600, 8_000);
@@ -398,7 +398,7 @@ fn later_entrants_do_not_affect_an_earlier_withdrawal() {
 }
 
 #[test]
-fn a_late_swiss_entrant_is_paired_from_the_next_round_on() {
+fn late_swiss_entrant_is_paired_from_next_round_on() {
     let swiss = Format::Swiss { rounds: 4, sets: 1 };
     let mut schedule = scheduled(plan(swiss, TWO, Deals::Mirrored, 6, 0));
     let mut stored = Vec::new();
@@ -421,7 +421,7 @@ fn a_late_swiss_entrant_is_paired_from_the_next_round_on() {
 }
 
 #[test]
-fn a_match_that_was_cut_off_gets_a_new_deal_unless_mirrored() {
+fn match_that_was_cut_off_gets_new_deal_unless_mirrored() {
     let format = Format::RoundRobin { cycles: 1 };
     let ids = |deals| {
         let mut schedule = scheduled(plan(format, TWO, deals, 3, 0));
@@ -463,14 +463,14 @@ fn a_void_match_is_not_replayed_and_gives_no_points() {
 }
 
 #[test]
-fn a_void_match_does_not_count_as_a_meeting_in_a_swiss_tournament() {
+fn void_match_does_not_count_as_meeting_in_swiss_tournament() {
     let swiss = plan(Format::Swiss { rounds: 2, sets: 1 }, TWO, Deals::Single, 2, 0);
     let schedule = with_voids(&swiss, &[1]);
     assert_eq!((schedule.results().count(), schedule.voids()), (1, 1));
 }
 
 #[test]
-fn a_knockout_pair_with_void_matches_uses_tie_breaks_then_seeds() {
+fn knockout_pair_with_void_matches_uses_tie_breaks_then_seeds() {
     let knockout =
         |best_of, tie_breaks| plan(Format::Knockout { best_of, tie_breaks }, TWO, Deals::Mirrored, 2, 0);
     let champion = |plan: &Plan, void: &[u32]| {
@@ -484,7 +484,7 @@ fn a_knockout_pair_with_void_matches_uses_tie_breaks_then_seeds() {
 }
 
 #[test]
-fn only_due_matches_can_be_void_and_void_ones_take_no_result() {
+fn only_due_matches_can_be_void() {
     let mut schedule = scheduled(plan(Format::RoundRobin { cycles: 1 }, TWO, Deals::Single, 3, 0));
     let due = schedule.due().next().unwrap();
     let result = MatchResult::played(due.set, due.lineup, &[1, 2]);

@@ -144,7 +144,7 @@ fn crashes_of_the_base_do_not_look_like_strength() {
 }
 
 #[test]
-fn faults_of_the_base_in_its_wins_do_not_pass_weaker_versions() {
+fn faults_of_base_in_wins_pass_no_weaker_versions() {
     use EloModel::{Logistic, Normalized};
     // Both are disturbed by faults to the same degree, and the first takes fewer sets.
     let tests: &[(EloModel, f64, f64)] = if is_long() {

@@ -125,7 +125,7 @@ fn a_name_on_the_command_line_is_used() {
 }
 
 #[test]
-fn the_token_is_sent_only_to_a_referee_that_requires_it() {
+fn token_is_sent_only_to_referee_that_requires_it() {
     let file = std::env::temp_dir().join(format!("referee-bot-token-{}", std::process::id()));
     std::fs::write(&file, "from a file\n").expect("a file");
     let file = file.to_str().expect("text").to_owned();
@@ -175,7 +175,7 @@ fn an_unreachable_referee_is_reported_with_its_address() {
 
 #[cfg(not(feature = "tls"))]
 #[test]
-fn a_bot_without_tls_does_not_fall_back_to_plain_text() {
+fn bot_without_tls_does_not_fall_back_to_plain_text() {
     let (_listener, address) = listen();
     let (status, stderr) = run(&["--tls", "--connect", &address]);
     assert_eq!(status, Some(1));

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_named_like_one_of_the_bridge_is_written_with_an_encoded_letter() {
+    fn option_named_like_one_of_bridge_is_encoded() {
         let config = r#"{"dialect":"hub","command":"scan hub","options":{"depth":9,"new-game":""}}"#;
         let line = serde_json::from_str::<EngineConfig>(config).unwrap().command_line();
         assert!(line.contains("%64epth=9&new-game"), "{line}");

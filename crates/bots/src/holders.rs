@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_thread_that_sleeps_uninterruptibly_in_a_pipe_waits_for_its_lock() {
+    fn only_thread_asleep_in_pipe_waits_for_its_lock() {
         for place in ["anon_pipe_write", "anon_pipe_read", "pipe_read", "pipe_write", "pipe_release"] {
             assert!(thread(b'D', place, "").waits_for_a_pipe(), "{place}");
         }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_thread_that_waits_elsewhere_in_the_middle_of_a_move_holds_a_pipe() {
+    fn only_thread_waiting_elsewhere_in_move_holds_pipe() {
         let holds = |thread: Thread| thread.moves_and_waits().map(Iterator::collect::<Vec<_>>);
         assert_eq!(holds(thread(b'S', "sock_alloc_send_pskb", &splice())), Some(vec![3, 0, 6]));
         // An honest bridge that waits for the pipe has let go of its lock.

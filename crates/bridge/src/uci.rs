@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_is_that_of_the_mover_and_bounds_and_mates_are_marked() {
+    fn score_is_for_mover_and_bounds_and_mates_are_marked() {
         let json = |line: &str, is_usi| serde_json::to_value(read_info(line, is_usi)).unwrap();
         assert_eq!(
             json(

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_of_move_is_its_text_without_places_and_numbers() {
+    fn kind_of_move_is_its_text_without_places_and_numbers() {
         for (text, expected) in [
             ("11-15", "#-#"),
             ("2x11x18", "#x#x#"),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_game_has_positions_for_each_of_its_seats_and_several_kinds_of_moves() {
+    fn every_game_has_positions_of_each_seat_and_kind() {
         for rules in referee_games::catalog().games() {
             let positions = positions(rules);
             let kinds: BTreeSet<&String> = positions.iter().flat_map(|position| &position.kinds).collect();

@@ -406,7 +406,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_as_a_whole_and_nothing_else_is() {
+    fn file_is_replaced_as_whole_and_nothing_else_is() {
         let place = tempfile::tempdir().unwrap();
         let path = |name: &str| place.path().join(name);
         let folder = Folder::make_public(&path("made")).unwrap();

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pack_that_is_damaged_is_an_error_that_names_it() {
+    fn pack_that_is_damaged_is_error_that_names_it() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("matches-1-1000.zip"), "nothing of the kind").unwrap();
         let records = RecordFolder::new(Folder::open(place.path()).unwrap());

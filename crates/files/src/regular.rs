@@ -166,7 +166,7 @@ mod tests {
     use crate::private_paths;
 
     #[test]
-    fn a_secret_that_others_can_read_is_rejected_with_the_remedy() {
+    fn secret_that_others_can_read_is_rejected_with_remedy() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("seed");
         fs::write(&path, "secret").unwrap();

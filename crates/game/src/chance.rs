@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_seed_gives_the_published_salt_commitment_and_match_seed() {
+    fn run_seed_gives_published_salt_commitment_and_match_seed() {
         let (salt, of_deal) = (seed().salt("m1"), seed().of_deal("m1"));
         assert_eq!(hex::encode(&salt), "d9f5751b6d7395bbb52d9a2d8c424efe4c5a90445cb7b5aac5fdb742d577642f");
         assert_eq!(of_deal.to_hex(), "8c1e9bd9b6f79833319e719c06cbec55ba3ff0de76c25f3b407d40509ce6a9bb");

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_words_of_a_command_line_and_parts_of_addresses() {
+    fn names_are_words_of_command_line_and_parts_of_addresses() {
         for name in ["alice", "A b_c.d-e", "_x", "7", &"x".repeat(64)] {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }

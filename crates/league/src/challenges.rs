@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_asks_for_so_many_matches_of_its_own_bots_a_day() {
+    fn owner_asks_for_limited_matches_of_own_bots_a_day() {
         let folder = tempfile::tempdir().unwrap();
         let mut league = league(folder.path());
         let mut ask = |players: [&str; 2]| {

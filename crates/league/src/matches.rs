@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_player_without_a_version_has_its_last_matches_however_many_its_versions_have() {
+    fn player_without_version_has_its_last_matches() {
         let place = tempfile::tempdir().unwrap();
         let mut league = League::open(&Folder::open(place.path()).unwrap()).unwrap();
         let rows: Vec<LeagueMatch> =

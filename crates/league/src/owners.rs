@@ -577,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_becomes_the_owner_of_bots_that_are_there_but_by_an_invitation_that_says_so() {
+    fn only_invitation_naming_bots_makes_their_owner() {
         let folder = tempfile::tempdir().unwrap();
         let mut league = League::open(&Folder::open(folder.path()).unwrap()).unwrap();
         let program =
@@ -595,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn a_former_token_admits_bots_until_its_time_and_nothing_else() {
+    fn former_token_admits_bots_until_its_time_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let mut league = League::open(&Folder::open(folder.path()).unwrap()).unwrap();
         league.sign_up(&owner("ada", 1), OPEN, at(0)).unwrap();

@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn standings_state_the_probability_that_a_player_is_stronger_than_the_next_one() {
+    fn standings_state_probability_that_player_is_stronger_than_next_one() {
         let mut book = LadderTally::new(seats(2, 2, true), BTreeMap::new());
         for number in 1..=33 {
             let [winner, loser] = if number <= 20 { ["alice", "bob"] } else { ["bob", "alice"] };
@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ladder_with_a_distant_anchor_ranks_its_players_before_newcomers() {
+    fn ladder_with_distant_anchor_ranks_its_players_before_newcomers() {
         let mut book = LadderTally::new(seats(2, 2, true), [("random".to_owned(), 0.0)].into());
         let bots = ["alice", "bob", "carol", "dave"];
         let mut number = 0;

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_resigns_when_both_agree_for_moves_in_a_row() {
+    fn side_resigns_when_both_agree_for_moves_in_row() {
         let resign = "score=600,moves=2".parse().ok();
         let rules = Adjudication { resign, ..Adjudication::default() };
         let say = |scores: &[i32]| scores.iter().map(|&score| Some(f64::from(score))).collect::<Vec<_>>();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draw_and_the_most_moves_need_the_moves_of_both_sides() {
+    fn draw_and_most_moves_need_moves_of_both_sides() {
         let draw = "score=10,moves=2,after=3".parse().ok();
         let rules = Adjudication { draw, ..Adjudication::default() };
         assert_eq!(ended(&rules, &[Some(-10.0); 9]), Some((6, "draw", None)));

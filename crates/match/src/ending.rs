@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_win_among_three_scores_one_and_a_quarter_each_and_partners_share_it() {
+    fn win_among_three_scores_one_and_quarter_each() {
         let (ranks, scores) =
             judged(Seating::new(6, 3), &[Standing::In(1), Standing::In(0), Standing::In(1)]);
         assert_eq!(ranks, [2, 1, 2, 2, 1, 2]);

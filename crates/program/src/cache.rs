@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_asked_recently_is_kept_and_the_size_is_bounded() {
+    fn what_was_asked_recently_is_kept_and_size_is_bounded() {
         let mut cache = AnswerCache::default();
         let count = 10 * MOST_BYTES as u32 / 1_000_000;
         for number in 0..count {

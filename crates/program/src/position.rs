@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_for_a_line_is_refused_by_name() {
+    fn what_is_too_long_for_line_is_refused_by_name() {
         let long = |length: usize| "a".repeat(length);
         let decide = |legal: &str, view: &str| {
             format!(r#"{{"decide":[{{"seat":0,"legal":[{legal}],"view":{{"x":"{view}"}}}}]}}"#)

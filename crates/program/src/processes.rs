@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_and_the_last_lines_of_a_long_text_are_quoted() {
+    fn first_and_last_lines_of_long_text_are_quoted() {
         assert_eq!(ends("one\ntwo\n\n"), "one\ntwo");
         let lines = (0..100).map(|number| format!("line {number}\n"));
         let text = ends(&lines.collect::<String>());

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_long_to_be_shown_is_refused_and_what_is_derived_is_shortened() {
+    fn overlong_text_is_refused_and_derived_text_shortened() {
         let refusal =
             |fields: &str| Chain(&read(format!("{{{fields}}}").as_bytes()).unwrap_err()).to_string();
         let long = "a".repeat(MOST_TEXT + 1);

@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_cannot_show_a_position_are_asked_once_in_a_match() {
+    fn rules_that_cannot_show_position_are_asked_once_in_match() {
         let blind = Blind::default();
         let asked = || blind.0.load(Ordering::Relaxed);
         let description = RawValue::from_string("{}".to_owned()).unwrap();

@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_limited_by_a_trap_that_the_module_does_not_see() {
+    fn memory_is_limited_by_trap_that_module_does_not_see() {
         let expected = "it needs more than 256 MiB of memory";
         let grows = r#"(func (export "handle") (param i32 i32) (result i64)
             (loop (drop (memory.grow (i32.const 100))) (br 0)) unreachable)"#;

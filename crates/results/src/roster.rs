@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bots_of_a_team_fill_the_seats_of_its_side_in_order() {
+    fn bots_of_team_fill_seats_of_its_side_in_order() {
         let roster = Roster::of([1, 2, 2]);
         let seated = |seating: Seating, sides: &[u16]| {
             let sides: Vec<Entrant> = sides.iter().map(|&side| Entrant(side)).collect();

@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_normalized_elo_is_that_of_a_t_test_for_normal_scores() {
+    fn interval_of_normalized_elo_matches_t_test() {
         // 240 sets with nearly normal scores, two deviations above 1/2: the exact interval is from the noncentral t
         // distribution, nearly the estimate with a standard error of sqrt(1 + t^2 / 2) / sqrt(240).
         let counts = [0, 0, 0, 0, 0, 0, 1, 6, 24, 54, 70, 54, 24, 6, 1, 0, 0].to_vec();
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_that_cannot_have_ended_a_test_are_treated_as_a_fixed_number() {
+    fn sets_that_cannot_end_test_count_as_fixed_number() {
         let sprt = Sprt::new(0.0, 10.0, 0.05, 0.05, EloModel::Normalized).unwrap();
         let scores = SetScores::pentanomial([0, 10, 200, 700, 500]);
         assert!(!sprt.may_end_with(&scores));

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn how_much_stronger_than_the_best_grade_a_bot_is_does_not_matter() {
+    fn lead_over_best_grade_does_not_matter() {
         let terms = scale().terms(2.0, 100);
         let estimate =
             |value: f64, margin: f64| Estimate { value, low: value - margin, high: value + margin };
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn anchors_near_the_bot_play_most_and_distant_ones_catch_up_nothing() {
+    fn near_anchors_play_most_and_distant_ones_catch_up_nothing() {
         let mut anchors: Vec<Anchor> = (0..8)
             .map(|at| Anchor { entrant: Entrant(at + 1), elo: 200.0 * f64::from(at), sets: 0 })
             .collect();

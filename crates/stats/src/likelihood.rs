@@ -361,7 +361,7 @@ mod tests {
 
     /// It fits the hypothesis, and a slow search finds none that is likelier.
     #[test]
-    fn the_likeliest_with_a_t_fits_and_a_search_over_all_deviations_finds_none_better() {
+    fn likeliest_with_t_fits_beats_search_over_all_deviations() {
         with_random_vectors("t", 600, |run, legs, observed, elo| {
             let t = elo * f64::from(legs).sqrt() / (800.0 / std::f64::consts::LN_10);
             let Likeliest { value, p } = with_t(observed, t);

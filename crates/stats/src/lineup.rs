@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn two_entrants_fill_four_seats_by_teams_and_swap_them_in_the_second_leg() {
+    fn two_entrants_fill_four_seats_by_teams_and_swap() {
         let first = Lineup::of_sides(Seating::new(4, 2), &entrants(&[7, 8])).unwrap();
         assert_eq!(first.seats(), entrants(&[7, 8, 7, 8]));
         assert_eq!(Deals::Mirrored.leg(first, 1).seats(), entrants(&[8, 7, 8, 7]));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn three_teams_have_each_side_once_in_three_rotations_and_every_order_once_in_six() {
+    fn three_teams_rotate_sides_in_three_and_orders_in_six() {
         let seating = Seating::new(6, 3);
         let first = Lineup::of_sides(seating, &entrants(&[0, 1, 2])).unwrap();
         for (deals, each_side) in [(Deals::Mirrored, 1), (Deals::AllOrders, 2)] {

@@ -409,7 +409,7 @@ mod tests {
     /// The reason why a stake is a nonnegative supermartingale, whatever is expected: the factor is positive
     /// and falls evenly from score to score, and is 1 at the limit.
     #[test]
-    fn no_bet_gains_on_average_while_the_mean_is_not_below_its_limit() {
+    fn no_bet_gains_while_mean_is_not_below_limit() {
         let grid = || (0..=20).map(|part| f64::from(part) / 20.0);
         for (limit, expected, variance) in grid().flat_map(|limit| {
             grid().flat_map(move |expected| [1e-4, 0.01, 0.25].map(|variance| (limit, expected, variance)))

@@ -511,7 +511,7 @@ mod tests {
 
     /// fastchess, app/tests/elo_test.cpp at 74deac2; normalized Elo is in [`crate::estimates`].
     #[test]
-    fn elo_error_bars_and_likelihood_of_superiority_agree_with_those_of_fastchess() {
+    fn elo_and_superiority_agree_with_fastchess() {
         let tri = |wins, losses, draws| SetScores::trinomial([losses, draws, wins]);
         let penta = |ll, ld, wl: u64, dd: u64, wd, ww| SetScores::pentanomial([ll, ld, wl + dd, wd, ww]);
         for (scores, score, elo, superiority) in [
@@ -534,7 +534,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newton_step_next_to_a_pole_does_not_pass_a_weaker_version() {
+    fn newton_step_next_to_pole_does_not_pass_weaker_version() {
         let llr = |counts, elo0, elo1| {
             Sprt::new(elo0, elo1, 0.05, 0.05, EloModel::Normalized)
                 .unwrap()
@@ -614,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_set_with_any_score_has_a_finite_ratio_and_estimate() {
+    fn single_set_with_any_score_has_finite_ratio_and_estimate() {
         for (legs, comparisons) in [(1, 1), (2, 1), (3, 2), (6, 2)] {
             let empty = SetScores::new(legs, comparisons);
             for at in 0..empty.counts().len() {

@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_direct_encounter_that_was_not_played_counts_only_if_it_changes_nothing() {
+    fn unplayed_direct_encounter_counts_only_if_it_changes_nothing() {
         // All of 0, 1 and 2 have two points. 0 has beaten both others, which have not met.
         let results = [
             two(0, 1, WIN),

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn partners_share_a_win_and_the_better_of_the_others_decides() {
+    fn partners_share_win_and_better_of_others_decides() {
         let of_all = |ranks: &[u8], seating: Seating| -> String {
             let seats = seating.all().iter();
             seats

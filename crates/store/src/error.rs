@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_and_a_lock_are_waited_for_and_damage_is_not() {
+    fn full_disk_and_lock_are_waited_for_unlike_damage() {
         let of_sqlite = |code: i32| {
             let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
             StoreError::Sqlite { database: "league", error }.kind()

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_request_is_an_error_that_names_it_and_does_not_block_the_others() {
+    fn damaged_request_is_named_and_blocks_no_other() {
         let place = tempfile::tempdir().unwrap();
         let db = open(place.path());
         db.execute_batch(REQUESTS).unwrap();

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_writes_before_it_has_read_everything_causes_no_deadlock() {
+    fn peer_that_writes_before_reading_causes_no_deadlock() {
         const LONG: usize = 1 << 20;
         let mut exchange = with(|mut peer| {
             for _ in 0..2 {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_notes_arrivals_and_ends_when_it_has_to() {
+    fn waiting_thread_notes_arrivals_and_ends_in_time() {
         let (stop, stopper) = UnixStream::pair().unwrap();
         let (other, mut peer_of_other) = UnixStream::pair().unwrap();
         let mut slow = with(move |mut peer| {

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_do_not_depend_on_how_bytes_are_split_into_reads() {
+    fn lines_do_not_depend_on_split_into_reads() {
         let mut lines = Lines::new(10);
         let mut got = Vec::new();
         for byte in "\u{feff}one\r\n\ntwo\nthr".bytes() {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_does_not_count_however_the_line_arrives() {
+    fn byte_order_mark_does_not_count_however_line_arrives() {
         for chunk in [1, 100] {
             let mut lines = Lines::new(4);
             let mut got = Vec::new();

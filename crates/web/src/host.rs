@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_public_url_is_the_one_of_the_league_or_of_the_proxy_or_of_the_request() {
+    fn public_url_is_of_league_proxy_or_request() {
         let seen = |url: Option<&str>, fields: &[(&'static str, &str)]| {
             let addresses = OwnAddresses {
                 hosts: vec!["cup.example".to_owned()],
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_an_address_or_a_name_with_an_optional_port() {
+    fn host_is_address_or_name_with_optional_port() {
         use RequestHost::{Invalid, Other, Own};
         let names = ["cup.example".to_owned()];
         let cases = [

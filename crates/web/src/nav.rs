@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bar_has_the_ladders_in_the_same_order_on_all_of_them_and_marks_the_page() {
+    fn bar_lists_ladders_in_same_order_and_marks_page() {
         let bar = NavBar {
             ladder: Some("b".to_owned()),
             others: vec![("a&b".to_owned(), "http://host:81/".to_owned())],

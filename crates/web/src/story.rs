@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn an_anchor_and_a_player_without_a_match_do_not_lead() {
+    fn anchor_and_player_without_match_do_not_lead() {
         let anchor = StandingsRow { place: None, ..row(0, "anchor", 2000.0) };
         let new = StandingsRow { matches: 0, ..row(1, "new", 1500.0) };
         let ann = StandingsRow { stronger_than_next: Some(0.888), ..row(1, "ann", 1031.0) };

@@ -222,7 +222,7 @@ fn drawn(board: &LiveBoard) -> Vec<String> {
 }
 
 #[test]
-fn a_step_of_several_positions_tells_all_moves_and_draws_the_last() {
+fn step_of_several_positions_tells_all_moves_and_draws_last() {
     let header = header(referee_games::catalog().find("checkers").expect("a game"), Seating::new(2, 2));
     let board = |delay: u32, groups: &[usize]| {
         let mut steps = steps_of_checkers(1 + groups.iter().sum::<usize>()).into_iter();
@@ -293,7 +293,7 @@ fn ended(rules: &'static dyn Rules, id: &str, deal: Option<&str>, leg: Leg) -> L
 }
 
 #[test]
-fn a_match_whose_beginning_was_not_passed_on_is_held_until_its_set_is_complete() {
+fn match_with_missed_beginning_is_held_until_set_completes() {
     let rules = referee_games::catalog().find("saxum").expect("a game");
     let hub = Hub::new(
         1,
@@ -338,7 +338,7 @@ fn json_of(value: &impl serde::Serialize) -> Value {
 }
 
 #[test]
-fn everything_that_waits_at_the_end_of_a_run_is_shown() {
+fn everything_that_waits_at_end_of_run_is_shown() {
     let rules = referee_games::catalog().find("checkers").expect("a game");
     let hub = Hub::new(
         1,

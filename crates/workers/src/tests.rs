@@ -480,7 +480,7 @@ impl CoordinatorEnd for ChangingCarrier {
 }
 
 #[test]
-fn a_set_that_is_queued_again_when_the_run_is_changed_is_handed_out_at_once() {
+fn requeued_set_of_changed_run_is_handed_out_immediately() {
     let catalog = referee_games::catalog();
     let (drain, drained) = oneshot::channel();
     let end = ChangingCarrier { catalog: catalog.clone(), drain: Some(drain) };

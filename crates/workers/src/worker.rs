@@ -562,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn matches_of_a_set_that_end_in_any_order_are_one_outcome() {
+    fn matches_of_set_in_any_order_are_one_outcome() {
         let (catalog, folder) = (referee_games::catalog(), tempfile::tempdir().unwrap());
         let worker = worker(&catalog, folder.path());
         let (requests, mut of_worker) = unbounded_channel();

@@ -69,7 +69,7 @@ fn covered_at(distance: f64, deviation: f64, players: usize, after: &[u64], runs
 }
 
 #[test]
-fn the_intervals_of_a_ladder_contain_the_distance_to_its_anchor() {
+fn intervals_of_ladder_contain_distance_to_its_anchor() {
     // The intervals of a run share the error of the distance: a run is one observation rather than as many as it has players.
     let (after, runs, least): (&[u64], u32, f64) =
         if is_long() { (&[16, 30, 100, 400], 40, 0.88) } else { (&[30], 6, 0.75) };
@@ -135,7 +135,7 @@ fn even_field(name: &str, distance: f64, players: u32) -> Vec<f64> {
 }
 
 #[test]
-fn the_intervals_of_a_ladder_contain_the_strengths_although_ratings_decide_who_meets() {
+fn intervals_of_ladder_contain_strengths_although_ratings_decide_who_meets() {
     let after: &[u64] = if is_long() { &[30, 100, 400] } else { &[30] };
     let least = if is_long() { 0.93 } else { 0.88 };
     let narrow = covered("narrow", after, runs(4, 100), false, |name| normal_field(name, 150.0, 20));
@@ -146,7 +146,7 @@ fn the_intervals_of_a_ladder_contain_the_strengths_although_ratings_decide_who_m
 }
 
 #[test]
-fn copies_of_matches_do_not_narrow_the_intervals_of_a_ladder() {
+fn copies_of_matches_do_not_narrow_intervals_of_ladder() {
     let after: &[u64] = if is_long() { &[30, 100, 400] } else { &[100] };
     let found = covered("copies", after, runs(4, 100), true, |name| normal_field(name, 150.0, 20));
     println!("20 deterministic players without openings: {found:.3?} covered after {after:?} matches each");

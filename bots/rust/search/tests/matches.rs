@@ -50,7 +50,7 @@ fn play(game: &str, bots: &[&str], more: &[&str]) -> f64 {
 }
 
 #[test]
-fn the_table_of_the_gauntlet_has_a_row_of_every_game() {
+fn table_of_gauntlet_has_row_of_every_game() {
     let page = std::fs::read_to_string(format!("{ROOT}/bots/README.md")).expect("the page");
     let (_, table) = page.split_once("| game | bot |").expect("the table");
     let rows: Vec<&str> = table.lines().skip(1).take_while(|line| line.starts_with('|')).collect();
@@ -84,7 +84,7 @@ fn alpha_beta_beats_the_random_bot_at_checkers() {
 }
 
 #[test]
-fn bots_without_any_limit_of_their_own_live_with_a_clock() {
+fn bots_without_any_limit_of_their_own_live_with_clock() {
     // The large margin allows for load on the machine. Without time management no answer would ever arrive.
     let clocks = ["delay=10ms", "bank=200ms,increment=5ms"];
     let monte_carlo = format!("'{MONTE_CARLO}' --playouts 4000000000");

@@ -294,7 +294,7 @@ mod tests {
     const MS: u64 = 1000;
 
     #[test]
-    fn oversleeping_is_an_absence_and_waiting_for_a_cpu_is_not() {
+    fn oversleeping_is_absence_and_waiting_for_cpu_is_not() {
         assert_eq!(absence(2000 * MS, 0), 2000 * MS);
         assert_eq!(absence(25 * MS, 0), 0);
         assert_eq!(absence(2000 * MS, 1990 * MS), 0);

@@ -140,12 +140,12 @@ async fn an_answer_that_the_referee_reads_late_counts() {
 }
 
 #[tokio::test]
-async fn an_answer_behind_an_open_that_the_referee_reads_late_counts() {
+async fn answer_behind_open_that_referee_reads_late_counts() {
     counts_after("{\"type\":\"open\",\"game\":\"jeex\"}\n").await;
 }
 
 #[tokio::test]
-async fn a_line_waits_until_the_owner_has_handled_the_one_before() {
+async fn line_waits_until_owner_has_handled_one_before() {
     let mut lane = Lane::new();
     let (stream, peer) = memory_stream(1 << 20);
     lane.add(Role::Host { may_open: true }, stream, Duration::from_secs(60));
@@ -235,7 +235,7 @@ async fn a_line_may_arrive_byte_by_byte() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_stream_is_reported_with_the_lost_seats() {
+async fn end_of_stream_is_reported_with_lost_seats() {
     let (mut lane, [black, white]) = in_memory(None).await;
     run(&mut lane).await;
     drop(black);
@@ -305,7 +305,7 @@ async fn nothing_is_read_of_a_connection_after_its_hello() {
 }
 
 #[tokio::test]
-async fn a_stream_that_replaces_a_lost_one_is_watched_while_rules_are_asked() {
+async fn replacing_stream_is_watched_while_rules_are_asked() {
     let mut lane = Lane::new();
     let (stream, peer) = memory_stream(1 << 20);
     let key = lane.add(Role::Process, stream, Duration::from_secs(60));
@@ -321,7 +321,7 @@ async fn a_stream_that_replaces_a_lost_one_is_watched_while_rules_are_asked() {
 }
 
 #[tokio::test]
-async fn a_host_that_leaves_while_output_is_pending_ends_its_matches() {
+async fn host_that_leaves_while_output_is_pending_ends_its_matches() {
     let mut lane = Lane::new();
     let (stream, peer) = memory_stream(300);
     let host = lane.add(Role::Host { may_open: false }, stream, Duration::from_secs(60));
@@ -384,7 +384,7 @@ fn answer(peer: &MemoryPeer) {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn an_answer_that_waits_while_the_thread_is_busy_is_not_billed() {
+async fn answer_that_waits_while_thread_is_busy_is_not_billed() {
     let (mut lane, [black, _white]) = in_memory(SECOND).await;
     run(&mut lane).await;
     answer(&black);
@@ -395,7 +395,7 @@ async fn an_answer_that_waits_while_the_thread_is_busy_is_not_billed() {
 }
 
 #[tokio::test]
-async fn an_answer_that_waits_for_the_owner_of_the_lane_is_not_billed() {
+async fn answer_that_waits_for_owner_of_lane_is_not_billed() {
     let (mut lane, [black, _white]) = in_memory(SECOND).await;
     run(&mut lane).await;
     let (stream, other) = memory_stream(1 << 20);

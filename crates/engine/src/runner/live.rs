@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn results_pass_while_the_receiver_does_nothing_and_records_are_left_out() {
+    fn results_pass_idle_receiver_and_records_are_left_out() {
         const MATCHES: usize = 5000;
         let (feed, queue) = live_feed(Viewer::Public, false);
         for number in 0..MATCHES {

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_paused_for_too_long_is_replayed_twice_then_void() {
+    fn match_paused_for_too_long_is_replayed_twice_then_void() {
         for (deals, rest) in [(Deals::Single, 0), (Deals::Mirrored, 1)] {
             let (mut scheduler, live) = scheduler(deals);
             let played: Vec<String> = (0..3).map(|_| abort(&mut scheduler, Cause::Paused)).collect();

@@ -189,7 +189,7 @@ mod tests {
     use crate::driver::match_of_checkers;
 
     #[test]
-    fn news_that_a_slow_reader_cannot_take_is_dropped_and_counted() {
+    fn news_that_slow_reader_cannot_take_is_dropped_and_counted() {
         let (reports, received) = channel();
         let queued = Arc::<AtomicUsize>::default();
         let half = "x".repeat(MOST_QUEUED / 2);

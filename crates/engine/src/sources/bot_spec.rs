@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_names_a_bot_unless_it_tells_it_apart_from_no_other() {
+    fn hello_names_bot_unless_it_distinguishes_none() {
         let cases: [(&[_], &[_]); 9] = [
             (&[("./a", Some("One")), ("./b", Some("Two"))], &["One", "Two"]),
             (&[("./a", Some("One")), ("./b", Some("One"))], &["a", "b"]),

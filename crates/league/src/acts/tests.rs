@@ -575,7 +575,7 @@ fn holds(league: &League, sql: &str) -> bool {
 }
 
 #[test]
-fn acts_at_the_same_time_are_acts_one_after_the_other() {
+fn acts_at_same_time_are_acts_one_after_other() {
     let leagues = Leagues::new();
     let mut pairs = Vec::new();
     for own in OWNERS_ACTS.iter().chain(&SERVERS_ACTS) {
@@ -589,7 +589,7 @@ fn acts_at_the_same_time_are_acts_one_after_the_other() {
 }
 
 #[test]
-fn no_act_of_an_owner_or_the_server_undoes_a_decision_of_the_organiser() {
+fn no_act_of_owner_or_server_undoes_decision_of_organiser() {
     let leagues = Leagues::new();
     let mut found = Vec::new();
     for decision in &ORGANISERS_ACTS {
@@ -611,7 +611,7 @@ fn no_act_of_an_owner_or_the_server_undoes_a_decision_of_the_organiser() {
 }
 
 #[test]
-fn an_act_that_writes_what_it_has_read_before_is_found() {
+fn act_that_writes_what_it_has_read_before_is_found() {
     let pause = act(
         "pause",
         |on| {
@@ -631,7 +631,7 @@ fn an_act_that_writes_what_it_has_read_before_is_found() {
 }
 
 #[test]
-fn a_bot_that_was_revoked_after_its_disqualification_does_not_come_back_with_it() {
+fn bot_revoked_after_disqualification_stays_away_when_it_is_undone() {
     let [mut league, _] = Leagues::new().open();
     let is_back = |league: &League| holds(league, "SELECT revoked_at IS NULL FROM bots WHERE name = 'old'");
     let undo = |league: &mut League| rules(league, RequestedDecision::Undo(1));
@@ -684,7 +684,7 @@ fn an_owner_does_not_resume_what_the_organiser_has_paused() {
 const KILLED: &str = "REFEREE_KILLED_ACT";
 
 #[test]
-fn an_act_is_whole_or_absent_when_the_process_dies_after_any_statement() {
+fn act_is_whole_or_absent_when_process_dies() {
     let acts: Vec<&Act> = OWNERS_ACTS.iter().chain(&SERVERS_ACTS).chain(&ORGANISERS_ACTS).collect();
     if let Ok(killed) = env::var(KILLED) {
         let [path, act, statements] = killed.split(' ').collect::<Vec<_>>()[..] else { panic!("{killed}") };
@@ -712,7 +712,7 @@ fn an_act_is_whole_or_absent_when_the_process_dies_after_any_statement() {
         for statements in 1.. {
             drop(leagues.open());
             let mut process = Command::new(env::current_exe().unwrap());
-            let name = "acts::tests::an_act_is_whole_or_absent_when_the_process_dies_after_any_statement";
+            let name = "acts::tests::act_is_whole_or_absent_when_process_dies";
             process.args([name, "--exact"]);
             process.env(KILLED, format!("{} {at} {statements}", leagues.path().display()));
             let output = process.output().unwrap();

@@ -102,7 +102,7 @@ fn a_new_version_retires_the_one_before_it() {
 }
 
 #[test]
-fn names_that_could_be_taken_for_those_of_others_are_refused() {
+fn names_that_look_like_others_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut league = league(folder.path());
     play(&mut league, "ada", "mouse");
@@ -140,7 +140,7 @@ fn only_what_waits_is_approved_or_rejected() {
 }
 
 #[test]
-fn the_name_of_a_waiting_submission_is_taken_and_counts_as_a_bot() {
+fn name_of_waiting_submission_is_taken_and_counts_as_bot() {
     let folder = tempfile::tempdir().unwrap();
     let mut league = league(folder.path());
     let quota = SubmissionQuota { waiting: 9, per_day: 9, bots: 1 };
@@ -177,7 +177,7 @@ fn the_name_of_a_waiting_submission_is_taken_and_counts_as_a_bot() {
 }
 
 #[test]
-fn turns_go_round_by_owner_and_what_was_put_back_comes_last() {
+fn turns_go_round_by_owner_and_returned_ones_come_last() {
     let folder = tempfile::tempdir().unwrap();
     let mut league = league(folder.path());
     let quota = SubmissionQuota { waiting: 9, per_day: 9, bots: 9 };
@@ -202,7 +202,7 @@ fn turns_go_round_by_owner_and_what_was_put_back_comes_last() {
 }
 
 #[test]
-fn what_a_version_keeps_is_deleted_a_day_after_it_plays_no_more() {
+fn kept_data_are_deleted_day_after_version_retires() {
     let folder = tempfile::tempdir().unwrap();
     let mut league = league(folder.path());
     let files = SubmissionFiles::open(&Folder::open(folder.path()).unwrap()).unwrap();

@@ -26,7 +26,7 @@ fn assert_only_told(rig: &mut Rig, code: &str, strays: usize) {
 }
 
 #[test]
-fn an_answer_to_an_earlier_request_is_stale_and_no_more() {
+fn answer_to_earlier_request_is_stale_and_no_more() {
     let mut rig = played();
     for turn in [0, 1] {
         rig.answer_to(0, turn, "12-16");

@@ -67,7 +67,7 @@ fn with_auto_ready_the_seed_alone_determines_the_deal() {
 }
 
 #[test]
-fn seats_see_their_part_of_a_deal_and_the_record_all() {
+fn seats_see_their_part_of_deal_and_record_all() {
     let mut rig = RigSetup::toy(3, 3, "sao").play();
     let all: Vec<u64> = serde_json::from_value(drawn(&rig)[0].clone()).unwrap();
     for seat in 0..3 {

@@ -68,7 +68,7 @@ fn an_answer_that_empties_the_bank_earns_the_increment() {
 }
 
 #[test]
-fn an_answer_at_the_limit_is_in_time_without_a_margin() {
+fn answer_at_limit_is_in_time_without_margin() {
     let mut plan = RigSetup::checkers_at(KINGS).clock(100, 0, 0);
     plan.margin_ms = 0;
     let mut rig = plan.clone().play();
@@ -161,7 +161,7 @@ fn a_timeout_names_the_limit_of_its_request() {
 }
 
 #[test]
-fn the_clock_starts_when_the_request_is_sent_and_not_before() {
+fn clock_starts_when_request_is_sent_and_not_before() {
     let mut rig = RigSetup::checkers_at(KINGS).clock(0, 1000, 0).open();
     rig.holds = true;
     rig.ready(0);
@@ -256,7 +256,7 @@ fn the_example_of_delay_bank_and_increment_is_correct() {
 }
 
 #[test]
-fn the_example_of_a_fixed_time_and_the_margin_is_correct() {
+fn example_of_fixed_time_and_margin_is_correct() {
     let rounds = [(0, 1000, 1_015_000), (0, 985, 990_000), (0, 985, 1_004_000), (0, 981, 1_002_000)];
     let rig = assert_example(timed(1000, 0, 0), &rounds);
     assert_eq!(rig.fault(), (0, "timeout"));

@@ -114,7 +114,7 @@ fn an_offer_may_be_made_again_with_every_move() {
 }
 
 #[test]
-fn an_offer_with_a_move_that_ends_the_match_is_ignored() {
+fn offer_with_move_that_ends_match_is_ignored() {
     let mut rig = RigSetup::checkers_at("B:W23:B10").play();
     rig.moves("10-14 23-18");
     rig.offer(0, "14x23");
@@ -123,7 +123,7 @@ fn an_offer_with_a_move_that_ends_the_match_is_ignored() {
 }
 
 #[test]
-fn an_offer_in_a_game_without_draws_by_agreement_is_ignored() {
+fn offer_in_game_without_draws_by_agreement_is_ignored() {
     let mut rig = RigSetup::toy(2, 2, "o").play();
     rig.offer(0, "step1");
     let received = rig.received(1);
@@ -134,7 +134,7 @@ fn an_offer_in_a_game_without_draws_by_agreement_is_ignored() {
 }
 
 #[test]
-fn an_offer_to_a_bot_that_is_gone_lapses_with_the_referees_move() {
+fn offer_to_bot_that_is_gone_lapses_with_referees_move() {
     let mut rig = RigSetup::checkers().on_fault("random").play();
     rig.gone(1);
     rig.offer(0, "11-15");

@@ -22,7 +22,7 @@ fn fallbacks(rig: &Rig) -> Vec<String> {
 }
 
 #[test]
-fn the_referee_moves_for_a_faulty_answer_and_the_match_goes_on() {
+fn referee_moves_for_faulty_answer_and_match_goes_on() {
     type FaultyAction = fn(&mut Rig);
     let misdeeds: [(&str, FaultyAction); 5] = [
         ("illegal_move", |rig| rig.answer(0, "1-1")),
@@ -105,7 +105,7 @@ fn fallback_moves_are_made_in_seat_order() {
 }
 
 #[test]
-fn a_lost_bot_is_one_fault_and_is_replaced_to_the_end() {
+fn lost_bot_is_one_fault_and_is_replaced_to_end() {
     let mut rig = played();
     rig.gone(1);
     assert!(rig.is_asked(0));
@@ -140,7 +140,7 @@ fn when_no_live_bot_remains_the_match_is_aborted() {
 }
 
 #[test]
-fn a_bot_that_does_not_start_is_replaced_and_gets_the_end() {
+fn bot_that_does_not_start_is_replaced_and_gets_end() {
     let mut rig = RigSetup::checkers().on_fault("random").open();
     rig.ready(0);
     rig.wait(5001 * MS).tick();

@@ -171,7 +171,7 @@ fn strays_of_all_kinds_are_counted_together_and_by_seat() {
 }
 
 #[test]
-fn too_many_strays_while_the_opponent_thinks_are_a_fault_too() {
+fn too_many_strays_while_opponent_thinks_are_fault_too() {
     let mut rig = played();
     for _ in 0..21 {
         rig.ready(1);
@@ -189,7 +189,7 @@ fn losing_a_bot_twice_is_one_fault() {
 }
 
 #[test]
-fn faults_are_in_the_result_of_the_record_by_seat_and_code() {
+fn faults_are_in_result_of_record_by_seat_and_code() {
     let mut rig = RigSetup::checkers().clock(1000, 0, 0).on_fault("random").play();
     rig.answer(0, "11-14");
     rig.wait(2000 * MS).tick();

@@ -36,7 +36,7 @@ fn info_is_recorded_verbatim_and_sent_to_no_bot() {
 }
 
 #[test]
-fn info_of_more_than_4_kib_is_dropped_and_the_move_stands() {
+fn info_of_more_than_4_kib_is_dropped() {
     for (bytes, is_kept) in [(4096, true), (4097, false)] {
         let mut rig = played();
         answer(&mut rig, 0, &sized(bytes));
@@ -48,7 +48,7 @@ fn info_of_more_than_4_kib_is_dropped_and_the_move_stands() {
 }
 
 #[test]
-fn info_that_is_not_an_object_is_dropped_and_the_move_stands() {
+fn info_that_is_not_object_is_dropped_and_move_stands() {
     for info in ["[]", "1", "\"text\"", "true"] {
         let mut rig = played();
         answer(&mut rig, 0, info);

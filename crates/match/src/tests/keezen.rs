@@ -81,7 +81,7 @@ fn the_referee_plays_for_a_side_that_forfeits() {
 }
 
 #[test]
-fn when_two_of_three_sides_are_out_the_third_wins_at_once() {
+fn when_two_of_three_sides_are_out_third_wins() {
     let mut rig = RigSetup::keezen(3).play();
     play_on(&mut rig, 10, &mut RandomKey([0; 32]).stream());
     rig.resign(4);
@@ -104,7 +104,7 @@ fn resigning_in_play_ranks_ahead_of_resigning_before_play() {
 }
 
 #[test]
-fn a_fault_ends_it_although_the_partner_resigned_in_the_same_decision() {
+fn fault_ends_it_although_partner_resigned_in_same_decision() {
     for (resigns, fails) in [(0, 2), (2, 0)] {
         let mut rig = RigSetup::keezen(2).open();
         rig.resign(resigns);

@@ -40,7 +40,7 @@ fn lag_is_not_billed() {
 }
 
 #[test]
-fn lag_beyond_the_time_that_an_answer_took_gives_no_time() {
+fn lag_beyond_time_that_answer_took_gives_no_time() {
     let mut rig = RigSetup::checkers_at(KINGS).clock(0, 1000, 0).play();
     assert!(round(&mut rig, 100, 5_000));
     assert_eq!(rig.clock(0), (1000, 1000));
@@ -78,7 +78,7 @@ fn a_tick_updates_the_extended_deadline() {
 }
 
 #[test]
-fn the_longest_lag_is_in_the_result_of_the_record_and_in_no_message() {
+fn longest_lag_is_in_record_and_in_no_message() {
     let transcripts = [0, 30].map(|lag| {
         let mut rig = RigSetup::checkers_at("B:W23:B10").clock(100, 0, 0).play();
         rig.lag += lag * MS;

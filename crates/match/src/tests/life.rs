@@ -155,7 +155,7 @@ fn only_unwanted_parts_are_omitted() {
 }
 
 #[test]
-fn scenes_come_with_requests_and_the_end_if_the_host_asked_for_them() {
+fn scenes_come_with_requests_if_host_asked() {
     let mut plan = RigSetup::checkers_at(SHORT);
     plan.wants[0].scenes = true;
     let mut rig = plan.play();
@@ -175,7 +175,7 @@ fn scenes_come_with_requests_and_the_end_if_the_host_asked_for_them() {
 }
 
 #[test]
-fn a_bot_that_wants_no_events_gets_turns_and_the_end() {
+fn bot_that_wants_no_events_gets_turns_and_end() {
     for push in [false, true] {
         let mut plan = RigSetup::checkers_at(SHORT);
         plan.wants[0] = Wants { event: false, push, ..Wants::default() };

@@ -91,7 +91,7 @@ fn the_opening_can_be_computed_from_the_reveal() {
 }
 
 #[test]
-fn an_opening_that_ends_the_match_is_redrawn_from_the_same_stream() {
+fn opening_that_ends_match_is_redrawn_from_same_stream() {
     let again = (1..=20).filter(|&plies| {
         let plan = RigSetup::checkers_at("B:W18,22,31:B1,9,14").set("turn_limit", 60);
         let (opening, thrown_away) = computed(&plan, plies as usize);
@@ -142,7 +142,7 @@ fn nonces_choose_the_opening_and_without_nonces_they_do_not() {
 }
 
 #[test]
-fn the_opening_waits_until_all_are_ready_unless_no_ready_is_asked() {
+fn opening_waits_until_all_are_ready_unless_ready_is_off() {
     let mut rig = RigSetup::checkers().opening(2).open();
     rig.ready(1);
     assert!(recorded(&rig).is_empty());
@@ -167,7 +167,7 @@ fn push_and_spectators_get_the_opening_immediately() {
 }
 
 #[test]
-fn what_the_referee_plays_for_a_faulty_seat_does_not_depend_on_the_opening() {
+fn fallback_moves_do_not_depend_on_opening() {
     let mut rig = RigSetup::checkers().on_fault("random").opening(6).play();
     let legal = rig.last(0, "turn")["legal"].as_array().unwrap().clone();
     rig.answer(0, "nonsense");
@@ -265,7 +265,7 @@ fn an_invalid_given_opening_is_rejected_with_its_ply() {
 }
 
 #[test]
-fn the_deal_of_a_set_is_revealed_after_its_last_match() {
+fn deal_of_set_is_revealed_after_its_last_match() {
     for (leg, deal, is_revealed) in
         [(Leg::Only, json!("d1"), true), (Leg::Earlier, Value::Null, false), (Leg::Last, Value::Null, true)]
     {

@@ -16,7 +16,7 @@ fn opened() -> Rig {
 }
 
 #[test]
-fn a_bot_that_is_not_ready_at_the_limit_does_not_start() {
+fn bot_that_is_not_ready_at_limit_does_not_start() {
     let mut rig = opened();
     rig.ready(1);
     rig.wait(LIMIT).tick();
@@ -49,7 +49,7 @@ fn the_ready_limit_runs_from_the_sending_of_start() {
 }
 
 #[test]
-fn the_ready_timeout_is_suspended_until_another_process_takes_the_seat() {
+fn ready_timeout_is_suspended_until_another_process_takes_seat() {
     let mut rig = opened();
     rig.ready(1);
     rig.handle(Event::Vacated(Seat(0)));
@@ -60,7 +60,7 @@ fn the_ready_timeout_is_suspended_until_another_process_takes_the_seat() {
 }
 
 #[test]
-fn when_no_bot_starts_it_is_a_draw_by_the_lowest_seat() {
+fn when_no_bot_starts_it_is_draw_by_lowest_seat() {
     let mut rig = opened();
     rig.wait(LIMIT + 1).tick();
     assert_eq!(rig.why(), ("fault", "no_start"));
@@ -80,7 +80,7 @@ fn faults_before_play_apply_after_all_seats_are_ready() {
 }
 
 #[test]
-fn two_crashes_before_the_start_are_a_draw_in_any_order() {
+fn two_crashes_before_start_are_draw_in_any_order() {
     for order in [[0, 1], [1, 0]] {
         let mut rig = opened();
         order.into_iter().for_each(|seat| rig.gone(seat));
@@ -90,7 +90,7 @@ fn two_crashes_before_the_start_are_a_draw_in_any_order() {
 }
 
 #[test]
-fn a_bot_that_crashes_after_it_was_ready_has_lost_when_the_other_is_ready() {
+fn crash_after_ready_loses_once_other_is_ready() {
     let mut rig = opened();
     rig.ready(0);
     rig.gone(0);
@@ -125,7 +125,7 @@ fn a_nonce_has_at_most_64_bytes() {
 }
 
 #[test]
-fn a_refused_ready_that_is_not_sent_again_is_no_start() {
+fn refused_ready_that_is_not_sent_again_is_no_start() {
     let mut rig = opened();
     rig.handle(Event::Ready { seat: Seat(0), nonce: Some("not hex") });
     rig.ready(1);

@@ -117,7 +117,7 @@ fn the_clock_runs_on_over_retries() {
 }
 
 #[test]
-fn a_retry_that_has_not_been_sent_times_out_when_the_first_request_would() {
+fn unsent_retry_times_out_with_first_request() {
     let mut rig = played();
     rig.holds = true;
     rig.answer(0, "1-1");
@@ -127,7 +127,7 @@ fn a_retry_that_has_not_been_sent_times_out_when_the_first_request_would() {
 }
 
 #[test]
-fn a_retry_within_the_margin_shows_the_least_time_and_can_be_answered() {
+fn retry_within_margin_shows_least_time_and_can_be_answered() {
     let mut rig = played();
     rig.wait(1110 * MS).answer(0, "1-1");
     assert_eq!(rig.clock(0), (1000, 1));
@@ -156,7 +156,7 @@ fn an_answer_to_the_refused_request_is_stale() {
 }
 
 #[test]
-fn a_standing_draw_offer_is_shown_again_and_can_be_accepted() {
+fn standing_draw_offer_is_shown_again_and_can_be_accepted() {
     let mut rig = played();
     rig.offer(0, "11-15");
     rig.answer(1, "1-1");

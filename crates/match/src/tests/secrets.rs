@@ -128,7 +128,7 @@ const DEEDS: [Action; 4] = [
 ];
 
 #[test]
-fn a_fault_of_one_is_judged_when_the_other_has_chosen() {
+fn fault_of_one_is_judged_when_other_has_chosen() {
     for (word, action) in DEEDS {
         let mut rig = choosing(plan());
         let before = rig.bytes(1).to_vec();
@@ -142,7 +142,7 @@ fn a_fault_of_one_is_judged_when_the_other_has_chosen() {
 }
 
 #[test]
-fn a_time_out_of_one_is_judged_when_the_other_has_chosen() {
+fn time_out_of_one_is_judged_when_other_has_chosen() {
     let mut rig = plan().play();
     // The request of seat 1 leaves later, and so its time ends later.
     rig.holds = true;
@@ -160,7 +160,7 @@ fn a_time_out_of_one_is_judged_when_the_other_has_chosen() {
 }
 
 #[test]
-fn two_faults_in_one_decision_are_a_draw_in_any_order() {
+fn two_faults_in_one_decision_are_draw_in_any_order() {
     for (of_zero, zero) in DEEDS {
         for (of_one, one) in DEEDS {
             let [in_order, reversed] = [false, true].map(|is_reversed| {

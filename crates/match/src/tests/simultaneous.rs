@@ -46,7 +46,7 @@ fn banks_do_not_tell_who_has_answered() {
 }
 
 #[test]
-fn moves_are_told_in_seat_order_and_secret_ones_to_their_seat_alone() {
+fn moves_are_told_in_seat_order_and_secrets_privately() {
     let mut rig = plan().play();
     rig.answer(1, "bid2");
     rig.answer(0, "bid3");
@@ -166,7 +166,7 @@ fn a_fault_is_judged_when_all_answers_are_in() {
 }
 
 #[test]
-fn a_fault_is_judged_when_the_limits_of_all_others_have_passed() {
+fn fault_is_judged_when_limits_of_all_others_have_passed() {
     let mut rig = plan().play();
     rig.gone(1);
     rig.wait(1020 * MS).tick();
@@ -178,7 +178,7 @@ fn a_fault_is_judged_when_the_limits_of_all_others_have_passed() {
 }
 
 #[test]
-fn two_faults_in_one_decision_are_a_draw_and_the_lowest_seat_is_named() {
+fn two_faults_in_one_decision_draw() {
     for order in [[0, 1], [1, 0]] {
         let mut rig = plan().play();
         rig.answer(order[0], "nonsense");
@@ -214,7 +214,7 @@ fn two_resignations_in_one_decision_are_a_draw() {
 }
 
 #[test]
-fn a_fault_and_a_resignation_in_one_decision_are_a_draw_by_the_fault() {
+fn fault_and_resignation_in_one_decision_are_draw_by_fault() {
     for order in [[0, 1], [1, 0]] {
         let mut rig = plan().play();
         for seat in order {
@@ -227,7 +227,7 @@ fn a_fault_and_a_resignation_in_one_decision_are_a_draw_by_the_fault() {
 }
 
 #[test]
-fn a_bot_lost_after_its_answer_is_out_after_the_moves() {
+fn bot_lost_after_its_answer_is_out_after_moves() {
     let mut rig = plan().play();
     rig.answer(0, "bid3");
     rig.gone(0);
@@ -251,7 +251,7 @@ fn the_last_answer_of_a_lost_bot_can_win() {
 }
 
 #[test]
-fn too_many_strays_after_the_answer_are_judged_after_the_moves() {
+fn too_many_strays_after_answer_are_judged_after_moves() {
     let mut rig = plan().play();
     rig.answer(0, "bid3");
     for _ in 0..21 {
@@ -287,7 +287,7 @@ fn a_second_answer_is_stale_and_the_first_stands() {
 }
 
 #[test]
-fn every_clock_runs_from_its_own_sending_to_its_own_answer() {
+fn every_clock_runs_from_own_sending_to_own_answer() {
     let mut rig = RigSetup::toy(2, 2, "a").clock(0, 1000, 0).open();
     rig.holds = true;
     rig.ready(0);
@@ -314,7 +314,7 @@ fn fallback_moves_wait_for_the_other_answers() {
 }
 
 #[test]
-fn a_decision_of_several_seats_is_one_turn_of_the_limit() {
+fn decision_of_several_seats_is_one_turn_of_limit() {
     let mut rig = RigSetup::toy(3, 3, "a").set("turn_limit", 2).play();
     assert_eq!(rig.last(2, "turn")["turns_left"], 2);
     rig.moves("bid1 bid1 bid1");

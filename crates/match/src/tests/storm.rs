@@ -293,7 +293,7 @@ fn every_record_of_a_stormy_match_of_checkers_verifies() {
 }
 
 #[test]
-fn every_record_of_a_stormy_match_of_the_toy_game_replays() {
+fn every_record_of_stormy_match_of_toy_game_replays() {
     for (seats, sides) in [(2, 2), (3, 3), (4, 2), (6, 3)] {
         for (rounds, seed) in [("sado", 0), ("a", 1 << 32), ("po", 2 << 32)] {
             let base = || RigSetup::toy(seats, sides, rounds).set("goal", 30).set("turn_limit", 60);

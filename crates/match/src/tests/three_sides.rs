@@ -24,7 +24,7 @@ fn outs(rig: &mut Rig, seat: u8) -> Vec<(u64, String)> {
 }
 
 #[test]
-fn a_side_that_forfeits_is_out_and_the_others_play_on() {
+fn side_that_forfeits_is_out_and_others_play_on() {
     let mut rig = three("o").play();
     rig.answer(0, "nonsense");
     assert!(!rig.is_over());
@@ -52,7 +52,7 @@ fn a_seat_that_is_out_gets_events_but_no_requests() {
 }
 
 #[test]
-fn both_seats_of_a_team_are_out_and_an_open_request_is_void() {
+fn both_seats_of_team_leave_and_request_is_void() {
     let mut rig = teams("a").play();
     rig.answer(3, "bid1");
     rig.gone(0);
@@ -96,7 +96,7 @@ fn the_clock_of_a_void_request_stands_still() {
 }
 
 #[test]
-fn a_side_that_is_out_ranks_last_behind_a_draw_of_the_others() {
+fn side_that_is_out_ranks_last_behind_draw_of_others() {
     let mut rig = three("o").set("turn_limit", 4).play();
     rig.resign(1);
     while !rig.is_over() {
@@ -121,7 +121,7 @@ fn a_win_among_those_that_are_left_ranks_all_three() {
 }
 
 #[test]
-fn when_a_side_that_is_out_reaches_the_goal_the_others_are_equal() {
+fn when_side_that_is_out_reaches_goal_others_are_equal() {
     let mut rig = three("o").set("goal", 1).play();
     rig.resign(0);
     assert_eq!(rig.why(), ("rules", "goal"));
@@ -130,7 +130,7 @@ fn when_a_side_that_is_out_reaches_the_goal_the_others_are_equal() {
 }
 
 #[test]
-fn when_one_side_is_left_it_wins_at_once_and_a_later_exit_ranks_ahead_of_an_earlier_one() {
+fn last_side_wins_and_later_exits_rank_ahead() {
     let mut rig = three("o").play();
     rig.answer(0, "nonsense");
     rig.moves("step1 step1");
@@ -190,7 +190,7 @@ fn exits_in_the_same_decision_rank_equal() {
 }
 
 #[test]
-fn when_all_fail_in_the_same_decision_they_draw_and_the_lowest_seat_is_named() {
+fn when_all_fail_in_same_decision_they_draw() {
     for order in [[0, 1, 2], [2, 1, 0]] {
         let mut rig = three("a").play();
         order.into_iter().for_each(|seat| rig.answer(seat, "nonsense"));
@@ -201,7 +201,7 @@ fn when_all_fail_in_the_same_decision_they_draw_and_the_lowest_seat_is_named() {
 }
 
 #[test]
-fn when_the_last_two_fail_in_the_same_decision_the_one_that_was_out_stays_last() {
+fn last_two_failing_together_rank_ahead_of_earlier_exit() {
     let mut rig = three("a").play();
     rig.answer(0, "nonsense");
     rig.moves("bid1 bid1");
@@ -220,7 +220,7 @@ fn left_by_the_last() -> Rig {
 }
 
 #[test]
-fn an_exit_after_the_answer_is_later_than_one_instead_of_it() {
+fn exit_after_answer_is_later_than_one_instead_of_it() {
     let mut rig = left_by_the_last();
     rig.answer(0, "nonsense");
     rig.answer(1, "bid1");
@@ -229,7 +229,7 @@ fn an_exit_after_the_answer_is_later_than_one_instead_of_it() {
 }
 
 #[test]
-fn an_exit_after_the_answer_is_earlier_than_one_in_the_next_decision() {
+fn exit_after_answer_is_earlier_than_one_in_next_decision() {
     let mut rig = left_by_the_last();
     rig.moves("bid1 bid1");
     assert!(!rig.is_over());
@@ -240,7 +240,7 @@ fn an_exit_after_the_answer_is_earlier_than_one_in_the_next_decision() {
 }
 
 #[test]
-fn a_bot_that_did_not_start_ranks_behind_one_that_failed_in_the_first_decision() {
+fn bot_that_did_not_start_ranks_behind_first_failure() {
     let mut rig = three("o").open();
     rig.ready(0);
     rig.ready(1);
@@ -251,7 +251,7 @@ fn a_bot_that_did_not_start_ranks_behind_one_that_failed_in_the_first_decision()
 }
 
 #[test]
-fn when_all_leave_after_their_answers_the_policy_forfeit_has_a_result() {
+fn when_all_leave_after_their_answers_policy_forfeit_has_result() {
     let mut rig = three("a").play();
     rig.answer(1, "bid1");
     rig.gone(1);
@@ -264,7 +264,7 @@ fn when_all_leave_after_their_answers_the_policy_forfeit_has_a_result() {
 }
 
 #[test]
-fn a_side_that_does_not_start_is_out_and_its_partner_too() {
+fn side_that_does_not_start_is_out_with_partner() {
     let mut rig = teams("o").open();
     for seat in 1..6 {
         rig.ready(seat);

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_and_code_are_reached_by_the_keyboard_and_have_no_style() {
+    fn tables_and_code_are_reached_by_keyboard_without_style() {
         let shown = prose("| a | b |\n|:--|--:|\n| 1 | 2 |\n\n```sh\nls\n```\n", 2);
         assert!(
             shown.starts_with("<div class=\"scroll\" tabindex=\"0\"") && shown.contains("</table>\n</div>"),

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_public_url_has_a_scheme_a_host_and_a_path() {
+    fn public_url_has_scheme_host_and_path() {
         let parsed = |text: &str| text.parse::<PublicUrl>().map(|url| url.to_string()).ok();
         assert_eq!(parsed("https://cup.example").as_deref(), Some("https://cup.example/"));
         assert_eq!(parsed("http://[::1]:80/a/b//").as_deref(), Some("http://[::1]:80/a/b/"));

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_due_once_and_only_after_so_many_moves() {
+    fn note_is_due_once_and_only_after_so_many_moves() {
         let said = |info: &str| [GivenInfo { seat: Seat(1), info: info.to_owned() }];
         let mut late = LateInfo::new(2);
         late.add(1, &said(r#"{"depth":3}"#));

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_that_both_bots_saw_in_a_decided_match_is_decisive() {
+    fn fall_that_both_bots_saw_in_decided_match_is_decisive() {
         let both = figures(&[500, 500, 480, 520, 100, 900, 50, 960].map(Some));
         let found = moment(&both, [2, 1], None).expect("a moment");
         assert_eq!((found.step, found.kind), (3, MomentKind::Score));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn without_figures_or_a_fault_that_ended_the_match_there_is_no_moment() {
+    fn without_figures_or_deciding_fault_there_is_no_moment() {
         let mut steps = figures(&[None, None, None]);
         assert_eq!(moment(&steps, [2, 1], None), None);
         steps[2] = step(2, &[], Some("illegal move"));

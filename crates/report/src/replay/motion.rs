@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_shape_was_the_nearest_one_of_its_kind_that_is_gone() {
+    fn new_shape_comes_from_nearest_vanished_one_of_kind() {
         let before = scene(&[("a1", "a", 10), ("a2", "a", 40), ("b1", "b", 60), ("a3", "a", 90)]);
         let after = scene(&[("a3", "a", 90), ("a4", "a", 50), ("c1", "c", 10)]);
         assert_eq!(origins(&shapes(&before), &shapes(&after)), [Some(3), Some(1), None]);

@@ -596,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_of_a_set_is_replayed_on_its_deal_before_the_next() {
+    fn match_of_set_is_replayed_on_its_deal_before_next() {
         let played = played(Some(Mirror::Rotations), 2, |id| (id == "m1").then_some(Cause::Paused));
         let deal = Some("s1".to_owned());
         let all = ["m1", "m1.2", "m2"].map(|id| (id.to_owned(), deal.clone()));

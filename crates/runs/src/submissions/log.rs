@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_8_kib_and_the_last_16_of_what_a_program_writes_are_kept() {
+    fn first_8_kib_and_last_16_of_output_are_kept() {
         let text = |first: &str, lost, last: &str| {
             let mut log = SubmissionLog::default();
             log.part(first, lost, last);

@@ -88,7 +88,7 @@ fn what_is_left_out_is_named() {
 }
 
 #[test]
-fn a_link_within_the_directory_stays_one_and_one_that_leads_out_is_refused() {
+fn inner_link_stays_and_outer_link_is_refused() {
     let folder = directory("", &["lib/x.py", "data/book"]);
     let path = |name: &str| folder.path().join(name);
     // As `python3 -m venv --copies` makes one.

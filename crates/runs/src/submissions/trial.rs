@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_that_takes_too_long_is_an_error_and_one_that_is_given_up_is_read_no_further() {
+    fn slow_archive_is_error_and_abandoned_one_is_not_read() {
         let endless = File::open("/dev/zero").unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let late = runtime.block_on(read_in_time(&endless, Duration::from_millis(20), read_all));

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_faults_in_a_row_put_a_player_out_longer_each_time() {
+    fn three_faults_in_row_put_player_out_longer_each_time() {
         let mut exclusion = FaultExclusion::default();
         let mut now = 0;
         let mut pauses = Vec::new();

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bracket_of_eight_is_standard_and_byes_go_to_the_highest_seeds() {
+    fn bracket_of_eight_is_standard_and_byes_favour_seeds() {
         let one_based = |n| -> Vec<usize> {
             bracket(n).into_iter().map(|seed| seed.map_or(0, |seed| seed + 1)).collect()
         };

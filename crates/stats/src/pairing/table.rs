@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tables_for_4_and_6_are_those_that_berger_published() {
+    fn tables_for_4_and_6_are_those_that_berger_published() {
         let one_based =
             |n| -> Vec<(u16, u16)> { berger(n).iter().map(|pair| (pair[0].0 + 1, pair[1].0 + 1)).collect() };
         assert_eq!(one_based(4), [(1, 4), (2, 3), (4, 3), (1, 2), (2, 4), (3, 1)]);

@@ -581,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unbeaten_entrant_has_a_finite_strength_and_a_wide_interval() {
+    fn unbeaten_entrant_has_finite_strength_and_wide_interval() {
         let lineup = Lineup::of_sides(Seating::new(2, 2), &[Entrant(0), Entrant(1)]).unwrap();
         let results: Vec<MatchResult> =
             (1..=20).map(|set| MatchResult::played(set, lineup, &[1, 2])).collect();
@@ -591,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_sets_that_ended_as_expected_shrink_with_their_number() {
+    fn intervals_of_sets_shrink_with_their_number() {
         let first = Lineup::of_sides(Seating::new(2, 2), &[Entrant(0), Entrant(1)]).unwrap();
         let error = |sets: u32, ranks: [u8; 2]| {
             let legs = (1..=sets).flat_map(|set| {
@@ -612,7 +612,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entrant_without_matches_is_unknown_and_does_not_affect_others() {
+    fn entrant_without_matches_is_unknown_and_does_not_affect_others() {
         let lineup = Lineup::of_sides(Seating::new(2, 2), &[Entrant(0), Entrant(2)]).unwrap();
         let results: Vec<MatchResult> =
             (1..=60).map(|set| MatchResult::played(set, lineup, &[1 + (set % 3 == 0) as u8, 2])).collect();

@@ -26,7 +26,7 @@ fn set(number: u32, ranks: [[u8; 2]; 2], at_fault: Option<Entrant>) -> Vec<Match
 const WON: [[u8; 2]; 2] = [[1, 2], [1, 2]];
 
 #[test]
-fn a_fault_of_base_drops_the_set_and_a_fault_of_new_loses() {
+fn fault_of_base_drops_set_and_fault_of_new_loses() {
     let mut run = run(100_000);
     run.add(1, set(1, WON, Some(BASE)), None);
     assert_eq!((run.scores().sets(), run.tally().dropped), (0, 1));
@@ -37,7 +37,7 @@ fn a_fault_of_base_drops_the_set_and_a_fault_of_new_loses() {
 }
 
 #[test]
-fn a_set_with_a_void_match_counts_only_for_its_faults() {
+fn set_with_void_match_counts_only_for_its_faults() {
     let mut run = run(1000);
     run.add(2, set(2, WON, None), None);
     let judged = run.add_void(1, set(1, WON, Some(BASE)));
@@ -61,7 +61,7 @@ fn moves(opening: u8, all: u8) -> Option<SetMoves> {
 }
 
 #[test]
-fn copies_by_deterministic_bots_do_not_count_and_leave_the_run_undecided() {
+fn copies_of_deterministic_bots_do_not_count() {
     let mut run = run(1000);
     for number in 1..=102 {
         assert_eq!(run.verdict(), None);
@@ -75,7 +75,7 @@ fn copies_by_deterministic_bots_do_not_count_and_leave_the_run_undecided() {
 }
 
 #[test]
-fn all_copies_count_once_an_opening_has_given_two_different_sets() {
+fn all_copies_count_once_opening_has_given_two_different_sets() {
     let mut run = run(1000);
     let losses = [[2, 1], [2, 1]];
     for number in 1..=20 {
@@ -122,7 +122,7 @@ fn a_fault_rate_above_the_limit_makes_the_run_invalid() {
 }
 
 #[test]
-fn the_interval_of_the_fault_rate_is_the_exact_binomial_one() {
+fn interval_of_fault_rate_is_exact_binomial_one() {
     // The tables of the binomial distribution: 3 of 300, none of 20, all of 5.
     for (faulty, matches, low, high) in
         [(3, 300, 0.002_067, 0.028_946), (0, 20, 0.0, 0.168_433), (5, 5, 0.478_176, 1.0)]
@@ -142,7 +142,7 @@ fn the_interval_of_the_fault_rate_is_the_exact_binomial_one() {
 }
 
 #[test]
-fn wins_lost_by_faults_of_the_base_count_for_it_when_h1_is_accepted() {
+fn wins_by_faults_of_base_count_for_it_under_h1() {
     let rules = |max_sets| StoppingRules {
         max_fault_rate: 1.0,
         ..StoppingRules::new(Some(Sprt::new(0.0, 20.0, 0.05, 0.05, EloModel::Logistic).unwrap()), max_sets)
@@ -171,7 +171,7 @@ fn wins_lost_by_faults_of_the_base_count_for_it_when_h1_is_accepted() {
 }
 
 #[test]
-fn a_version_that_is_stronger_only_without_the_faults_of_the_base_fails() {
+fn version_that_is_stronger_only_without_faults_of_base_fails() {
     let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Logistic).unwrap();
     let rules = StoppingRules { max_fault_rate: 1.0, ..StoppingRules::new(Some(sprt), 2000) };
     let mut run = Regression::new(rules, TWO, Deals::Mirrored).unwrap();
@@ -187,7 +187,7 @@ fn a_version_that_is_stronger_only_without_the_faults_of_the_base_fails() {
 }
 
 #[test]
-fn a_base_with_faults_in_every_match_makes_the_run_invalid_after_two_sets() {
+fn base_with_faults_in_every_match_makes_run_invalid() {
     let mut run = run(100_000);
     for number in 1.. {
         let mut legs = set(number, WON, Some(BASE));
@@ -201,7 +201,7 @@ fn a_base_with_faults_in_every_match_makes_the_run_invalid_after_two_sets() {
 }
 
 #[test]
-fn a_crash_of_new_fails_the_run_at_once_and_counts_as_a_fault() {
+fn crash_of_new_fails_run_and_counts_as_fault() {
     let mut run = run(1000);
     run.add(1, set(1, WON, None), None);
     run.add_crash(&set(2, WON, Some(NEW))[..1]);
@@ -241,7 +241,7 @@ fn sets_played_alike_end_the_test_at_the_binomial_bound() {
 }
 
 #[test]
-fn the_bound_of_sets_played_alike_is_the_exact_binomial_one() {
+fn bound_of_sets_played_alike_is_exact_binomial_one() {
     for (model, needed) in [(EloModel::Logistic, 20), (EloModel::Normalized, 74)] {
         let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, model).unwrap();
         let mut run = Regression::new(StoppingRules::new(Some(sprt), 100), TWO, Deals::Mirrored).unwrap();
@@ -279,7 +279,7 @@ fn shards_divide_the_sets_among_them() {
 }
 
 #[test]
-fn a_set_that_differs_leaves_the_decision_to_the_sequential_test() {
+fn set_that_differs_leaves_decision_to_sequential_test() {
     let sprt = Sprt::new(-50.0, 0.0, 0.05, 0.05, EloModel::Normalized).unwrap();
     for at in [1, 19] {
         let mut run = Regression::new(StoppingRules::new(Some(sprt), 60), TWO, Deals::Mirrored).unwrap();
@@ -295,7 +295,7 @@ fn a_set_that_differs_leaves_the_decision_to_the_sequential_test() {
 }
 
 #[test]
-fn a_run_of_fixed_length_is_measured_and_others_end_at_the_limit() {
+fn fixed_run_is_measured_and_others_end_at_limit() {
     let mut fixed = Regression::new(StoppingRules::new(None, 2), TWO, Deals::Mirrored).unwrap();
     let mut tested = run(2);
     for number in 1..=2 {
@@ -342,7 +342,7 @@ fn won_by(number: u32, winner: Entrant) -> Vec<MatchResult> {
 }
 
 #[test]
-fn a_version_that_wins_every_match_of_three_sides_has_the_greatest_possible_score() {
+fn version_that_wins_every_three_sided_match_has_greatest_score() {
     for (winner, score) in [(NEW, 0.875), (BASE, 0.125)] {
         let rules = StoppingRules::new(None, 4);
         let mut run = Regression::new(rules, Seating::new(6, 3), Deals::Mirrored).unwrap();

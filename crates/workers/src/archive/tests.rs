@@ -150,7 +150,7 @@ fn cpu() -> i128 {
 }
 
 #[test]
-fn many_files_in_deep_directories_take_as_long_as_many_files() {
+fn many_files_in_deep_directories_take_no_longer() {
     let time = |folder: &str| {
         let file = |at| Raw::file("x").but(|header| header.set_path(format!("{folder}{at:04}")).unwrap());
         let long = archive((0..9800).map(file));
@@ -399,7 +399,7 @@ proptest! {
 
     /// After any change of an archive: it is refused, or it is a valid archive of other files.
     #[test]
-    fn a_changed_archive_unpacks_to_its_own_files_or_not_at_all(
+    fn changed_archive_unpacks_to_own_files_or_not(
         at in 0usize..4096, byte in any::<u8>(), cut in any::<bool>(), block in 0usize..8, with in 0usize..8,
     ) {
         let entries = [Raw::file("a/b"), Raw::file("a/c"), Raw::link("d", "a/b")];
@@ -425,7 +425,7 @@ proptest! {
 }
 
 #[test]
-fn a_cache_writes_through_no_planted_link_and_waits_for_no_fifo() {
+fn cache_follows_no_planted_link_and_waits_for_no_fifo() {
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
     let fifo = |path: PathBuf| {
@@ -473,7 +473,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn each_user_of_a_cached_bot_has_files_of_its_own() {
+fn each_user_of_cached_bot_has_files_of_its_own() {
     let folder = tempdir().unwrap();
     let cache = Cache::open(&folder.path().join("cache"), 1 << 20).unwrap();
     let id = stored(&cache, 1000, 1);
@@ -487,7 +487,7 @@ fn each_user_of_a_cached_bot_has_files_of_its_own() {
 }
 
 #[test]
-fn a_damaged_archive_in_the_cache_is_removed_and_can_be_stored_again() {
+fn damaged_archive_in_cache_is_removed_and_stored_again() {
     let folder = tempdir().unwrap();
     let cache = Cache::open(folder.path(), 1 << 20).unwrap();
     let id = stored(&cache, 1000, 1);
@@ -514,7 +514,7 @@ fn an_altered_archive_is_not_stored() {
 }
 
 #[test]
-fn the_archive_that_was_not_used_for_the_longest_time_leaves_a_full_cache() {
+fn least_recently_used_archive_leaves_full_cache() {
     let folder = tempdir().unwrap();
     // An archive has 512 bytes of header, 1,024 of contents and 1,024 at its end.
     let cache = Cache::open(folder.path(), 3 * 2560).unwrap();
@@ -611,7 +611,7 @@ fn unpacked_foreign(archive: &[u8]) -> Result<TempDir, String> {
 }
 
 #[test]
-fn zip_files_and_compressed_tar_archives_are_unpacked_without_what_systems_add() {
+fn foreign_archives_are_unpacked_without_files_of_systems() {
     let zip = zipped(&[
         ("bot/bot.toml", 0o644, b"name"),
         ("bot/run", 0o755, b"x"),

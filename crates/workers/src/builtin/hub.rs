@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_share_the_time_of_workers_however_long_their_units_take() {
+    fn runs_share_time_of_workers_however_long_their_units_take() {
         let unit = first_unit(&referee_games::catalog());
         for (slots, takes, begin, expected) in [
             (1, &[20, 900][..], &[0, 0][..], &[0.5, 0.5][..]),

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_trusted_key_has_signed_for_its_subject_is_taken() {
+    fn only_messages_signed_by_trusted_key_are_taken() {
         let (own, other) = (key(1), key(2));
         let message = own.seal("q.workers", "ab", 17, b"{}\n{}");
         let opened = own.trusted().open("q.workers", &message).unwrap();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delivery_is_later_by_its_number_or_of_another_message() {
+    fn delivery_is_later_by_its_number_or_of_another_message() {
         let delivery = |message, number| Delivery { message, number };
         assert!(delivery(7, 1).is_after(Delivery::default()) && delivery(7, 2).is_after(delivery(7, 1)));
         assert!(!delivery(7, 1).is_after(delivery(7, 1)) && !delivery(7, 1).is_after(delivery(7, 2)));

@@ -91,7 +91,7 @@ fn the_fast_parser_agrees_with_the_strict_parser() {
 }
 
 #[test]
-fn a_field_of_the_wrong_type_is_malformed_and_keeps_the_address() {
+fn field_of_wrong_type_is_malformed_and_keeps_address() {
     for field in [
         r#""seat":256"#,
         r#""seat":"0""#,
@@ -189,7 +189,7 @@ fn numbers_of_any_size_are_accepted() {
 }
 
 #[test]
-fn the_scanner_agrees_with_serde_except_on_numbers_and_duplicate_keys() {
+fn scanner_agrees_with_serde_except_on_numbers_and_duplicate_keys() {
     let sound = r#"{"a":[1,-2.5e3,true,false,null,"x\u00e9\n"],"b":{"c":{}, "d" : [ ]},"e":0}"#;
     for line in misspelt(sound).chain([sound.to_owned()]) {
         let scanned = JsonScanner::within(0, &line).object(|_, _| ());

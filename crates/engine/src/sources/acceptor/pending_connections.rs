@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_not_suspect_if_most_are_admitted_or_after_a_while() {
+    fn address_is_not_suspect_if_most_are_admitted_or_later() {
         let mut crowd = Crowd::new();
         crowd.fails(1);
         let bot = crowd.comes(1);

@@ -100,7 +100,7 @@ fn a_bot_reads_the_board_as_sets_of_squares() {
 }
 
 #[test]
-fn a_fen_may_list_black_first_and_end_in_a_dot() {
+fn fen_may_list_black_first_and_end_in_dot() {
     let board: Board = "B:W31,K32:B1,2".parse().unwrap();
     assert_eq!("B:B2,1:WK32,31".parse(), Ok(board));
     assert_eq!("B:W31,K32:B1,2.".parse(), Ok(board));

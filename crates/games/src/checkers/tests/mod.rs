@@ -84,7 +84,7 @@ fn black_moves_first_and_towards_32_white_towards_1() {
 }
 
 #[test]
-fn a_man_steps_forward_only_and_a_king_in_all_directions() {
+fn man_steps_forward_only_and_king_in_all_directions() {
     assert_eq!(moves("B:WK32:B15"), "15-18 15-19");
     assert_eq!(moves("W:W15:BK32"), "15-10 15-11");
     assert_eq!(moves("B:WK32:BK15"), "15-10 15-11 15-18 15-19");
@@ -98,7 +98,7 @@ fn a_king_does_not_fly() {
 }
 
 #[test]
-fn a_man_captures_forward_only_and_a_king_in_all_directions() {
+fn man_captures_forward_only_and_king_in_all_directions() {
     let around = "10,11,18,19";
     assert_eq!(moves(&format!("B:W{around}:B15")), "15x22 15x24");
     assert_eq!(moves(&format!("W:W15:B{around}")), "15x6 15x8");
@@ -139,7 +139,7 @@ fn capturing_with_a_king_is_not_compulsory() {
 }
 
 #[test]
-fn a_capture_goes_on_until_the_piece_can_capture_no_further() {
+fn capture_goes_on_until_piece_can_capture_no_further() {
     assert_eq!(moves("B:W19,27:B15"), "15x24x31");
     assert_eq!(after("B:W19,27:B15", "15x24x31"), "W:W:BK31");
 }
@@ -258,7 +258,7 @@ fn c2_the_match_handles_draws_by_agreement() {
 }
 
 #[test]
-fn a_step_by_a_man_does_not_reset_the_quiet_plies() {
+fn step_by_man_does_not_reset_quiet_plies() {
     let mut position = at("B:WK32:B1");
     play(&mut position, "1-5 32-28 5-9");
     assert_eq!(position.quiet_plies, 3);
@@ -279,7 +279,7 @@ fn a_capture_and_a_crowning_reset_the_quiet_plies() {
 }
 
 #[test]
-fn a_king_on_the_far_row_does_not_reset_the_quiet_plies() {
+fn king_on_far_row_does_not_reset_quiet_plies() {
     let mut position = at("B:WK1:BK28");
     play(&mut position, "28-32");
     assert_eq!(position.quiet_plies, 1);

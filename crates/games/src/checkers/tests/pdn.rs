@@ -51,7 +51,7 @@ fn an_empty_collection_has_no_games() {
 }
 
 #[test]
-fn tags_may_come_in_any_order_twice_in_one_line_or_not_at_all() {
+fn tags_may_be_reordered_repeated_or_missing() {
     assert_eq!(plies("[Result \"*\"] [Event \"a\"]\n[ Site \"b\" ][Result \"1-0\"]\n1. 11-15 1-0"), [1]);
     assert_eq!(plies("1. 11-15 23-19 *"), [2]);
     assert_eq!(plies("1. 11-15 1-0 1. 12-16 0-1\n\n1. 9-14"), [1, 1, 1]);
@@ -121,7 +121,7 @@ fn captures_may_list_some_or_all_squares() {
 }
 
 #[test]
-fn a_short_capture_is_unambiguous_if_all_paths_lead_to_one_position() {
+fn short_capture_is_unambiguous_if_all_paths_end_equally() {
     // A king goes around, either way.
     let around = "B:W7,8,15,16,32:BK3";
     let circles: Vec<String> = moves(around).split(' ').map(str::to_owned).collect();
@@ -245,7 +245,7 @@ fn games_without_a_result_end_where_the_next_begins() {
 }
 
 #[test]
-fn a_tag_that_a_header_has_twice_does_not_begin_a_game() {
+fn tag_that_header_has_twice_does_not_begin_game() {
     for between in ["\n", "\r\n", "\r", " ", "", "\n[Site \"s\"]\n", "\n; a comment\n"] {
         let text = format!("[Event \"a\"]{between}[Event \"b\"]\n[Result \"1-0\"]\n\n1. 11-15 1-0\n");
         assert_eq!(plies(text.repeat(2)), [1, 1], "{between:?}");
@@ -279,7 +279,7 @@ fn other_game_types_are_skipped_with_the_reason() {
 }
 
 #[test]
-fn games_of_other_types_are_skipped_whatever_their_moves_look_like() {
+fn games_of_other_types_are_skipped_whatever_their_moves() {
     let sound = "\n[GameType \"21\"]\n1. 11-15 *";
     for moves in
         ["1. c3-d4 *", "1. c3-d4 b6-a5 2. d4xf6 1-0", "1. e4 e5", "Notes 1. 32-28", "{a", "(", "1. 60-54 *"]
@@ -415,7 +415,7 @@ fn a_match_is_written_with_all_its_tags() {
 }
 
 #[test]
-fn the_occasion_of_a_match_is_written_in_the_seven_tag_roster() {
+fn occasion_of_match_is_written_in_seven_tag_roster() {
     let [event, site, date, round] =
         ["Cup", "records/m1.jsonl", "2026.11.22", "2.1"].map(|text| Some(text.to_owned()));
     let tags = MatchTags { event, site, date, round };
@@ -494,7 +494,7 @@ fn written_games_are_read_without_flaws() {
 }
 
 #[test]
-fn a_wrong_result_of_a_game_that_ended_by_rule_is_a_flaw() {
+fn wrong_result_of_game_that_ended_by_rule_is_flaw() {
     let mut rng = rng("results");
     let mut tried = 0;
     for _ in 0..100 {

@@ -80,7 +80,7 @@ fn castling_moves_king_and_rook_to_the_usual_squares() {
 }
 
 #[test]
-fn a_king_castles_neither_out_of_nor_through_nor_into_check() {
+fn king_castles_neither_out_of_nor_through_nor_into_check() {
     for (rook, castling) in [("d8", ""), ("c8", ""), ("b8", "e1c1"), ("e8", "")] {
         let file = usize::from(rook.as_bytes()[0] - b'a');
         let rank = format!("{}r{}", if file > 0 { file.to_string() } else { String::new() }, 7 - file);

@@ -126,7 +126,7 @@ fn the_view_shows_the_start_the_play_and_the_end() {
 }
 
 #[test]
-fn a_claim_leaves_the_count_in_the_view_as_it_is() {
+fn claim_leaves_count_in_view_as_it_is() {
     let position = after(&[QUIET[0], QUIET[1], "rotate a1 N", "rotate e3 N", "claim"]);
     assert!(view(&position, Viewer::Public).ends_with(r#""quiet_plies":2}"#));
 }
@@ -207,7 +207,7 @@ play: White to move
 }
 
 #[test]
-fn the_text_board_shows_the_phase_the_counts_and_the_end() {
+fn text_board_shows_phase_counts_and_end() {
     assert_eq!(last_line(&after(&[])), "opening: White to move");
     assert_eq!(last_line(&after(&EXAMPLE[..10])), "play: White to move, removed stones: 1, quiet plies: 1");
     assert_eq!(last_line(&after(&EXAMPLE)), "over: claim, Black wins, removed stones: 1");

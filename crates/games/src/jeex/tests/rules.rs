@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_example_game_ends_in_a_right_claim_by_seat_1() {
+fn example_game_ends_in_right_claim_by_seat_1() {
     let mut position = after(&EXAMPLE[..11]);
     assert_eq!(stones(&position), [vec!["b2 SE", "b3 NW"], vec!["c1 N"]]);
     assert_eq!(Colour::ALL.map(|colour| position.board.supply(colour)), [5, 5]);
@@ -31,7 +31,7 @@ fn every_position_of_the_example_game_matches_its_description() {
 }
 
 #[test]
-fn white_is_seat_0_and_begins_with_seven_stones_on_each_side() {
+fn white_is_seat_0_and_begins_with_seven_stones() {
     let position = started(&Options::default());
     assert!(is_to_move(&position, WHITE));
     assert_eq!(Colour::ALL.map(|colour| position.board.supply(colour)), [7, 7]);
@@ -40,7 +40,7 @@ fn white_is_seat_0_and_begins_with_seven_stones_on_each_side() {
 }
 
 #[test]
-fn rule_1_white_opens_on_any_field_but_does_not_attack_the_centre() {
+fn rule_1_white_opens_anywhere_but_does_not_attack_centre() {
     let position = started(&Options::default());
     assert_eq!(places(&position), "a1 a2 a3 b1 b2 b3 c1 c3 d1 d2 d3 e1 e2 e3");
     assert_eq!(typed_moves(&position).len(), 14 * 8 - 8);
@@ -54,7 +54,7 @@ fn rule_1_white_opens_on_any_field_but_does_not_attack_the_centre() {
 }
 
 #[test]
-fn rule_1_black_opens_on_an_empty_field_where_neither_stone_points_at_the_other() {
+fn rule_1_black_opens_where_neither_stone_points_at_other() {
     let position = after(&["place a2 E"]);
     assert_eq!(places(&position), "a1 a3 b1 b3 c1 c3 d1 d2 d3 e1 e2 e3", "a2 is taken, White points at b2");
     for refused in ["place a1 N", "place a3 S", "place b1 NW", "place b3 SW"] {
@@ -87,7 +87,7 @@ fn rule_2_a_turn_is_one_of_four_actions() {
 }
 
 #[test]
-fn rule_3_a_stone_is_placed_at_the_point_or_the_tail_of_an_own_stone() {
+fn rule_3_stone_is_placed_at_point_or_tail() {
     assert_eq!(places(&at(&["a2 N"], &["e3 N"])), "a1 a3");
     assert_eq!(places(&at(&["a2 NE", "e1 N"], &["d3 W"])), "b3 e2");
     assert_eq!(places(&at(&["a1 SW"], &["e3 N"])), "b2", "the tail alone is on the board");
@@ -96,7 +96,7 @@ fn rule_3_a_stone_is_placed_at_the_point_or_the_tail_of_an_own_stone() {
 }
 
 #[test]
-fn rule_3_takes_a_stone_from_the_supply_and_needs_one_there() {
+fn rule_3_takes_stone_from_supply_and_needs_one_there() {
     let mut position = at(&["a2 N"], &["e3 N"]);
     play(&mut position, &["place a3 SW"]);
     assert_eq!(stones(&position)[0], ["a2 N", "a3 SW"]);
@@ -118,7 +118,7 @@ fn rule_3_counts_across_the_centre_in_all_directions() {
 }
 
 #[test]
-fn rule_4_an_own_stone_is_rotated_to_any_other_direction() {
+fn rule_4_own_stone_is_rotated_to_any_other_direction() {
     let mut position = at(&["b2 N"], &["e3 N"]);
     assert_eq!(
         moves(&position, "rotate"),
@@ -130,7 +130,7 @@ fn rule_4_an_own_stone_is_rotated_to_any_other_direction() {
 }
 
 #[test]
-fn rule_5_an_enemy_stone_at_the_point_of_an_own_stone_is_captured() {
+fn rule_5_enemy_stone_at_own_point_is_captured() {
     let around = ["a1 N", "a2 N", "a3 N", "b1 N", "b3 N", "c1 W", "c3 W"];
     for (facing, to) in
         [("SW", "a1"), ("W", "a2"), ("NW", "a3"), ("S", "b1"), ("N", "b3"), ("SE", "c1"), ("NE", "c3")]
@@ -165,7 +165,7 @@ fn rule_6_the_captor_slides_on_and_keeps_its_direction() {
 }
 
 #[test]
-fn rule_7_a_captured_stone_joins_the_supply_of_the_captor() {
+fn rule_7_captured_stone_joins_supply_of_captor() {
     let mut position = at(&["c3 W"], &["b3 N", "a1 SW"]);
     play(&mut position, &["capture c3 b3"]);
     assert_eq!(Colour::ALL.map(|colour| position.board.supply(colour)), [7, 5]);
@@ -173,7 +173,7 @@ fn rule_7_a_captured_stone_joins_the_supply_of_the_captor() {
 }
 
 #[test]
-fn rule_7_a_stone_captured_on_a_battlefield_leaves_the_game() {
+fn rule_7_stone_captured_on_battlefield_leaves_game() {
     for battlefield in ["b2", "d2"] {
         let from = battlefield.replace('2', "3");
         let mut position = at(&[&format!("{from} S")], &[&format!("{battlefield} N"), "a1 SW"]);

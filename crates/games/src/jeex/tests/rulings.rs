@@ -4,7 +4,7 @@ use super::super::grid::{BATTLEFIELDS, CENTRE, FIELDS};
 use super::*;
 
 #[test]
-fn j1_there_are_14_fields_around_the_centre_and_two_battlefields_beside_it() {
+fn j1_centre_has_14_fields_and_two_battlefields() {
     let names = |set| fields(set).map(Field::name).collect::<Vec<_>>().join(" ");
     assert_eq!(names(FIELDS), "a1 a2 a3 b1 b2 b3 c1 c3 d1 d2 d3 e1 e2 e3");
     assert_eq!(names(BATTLEFIELDS), "b2 d2");
@@ -43,7 +43,7 @@ fn j2_a_stone_may_point_off_the_board() {
 }
 
 #[test]
-fn j3_a_side_can_always_rotate_and_always_claim_and_never_pass() {
+fn j3_side_can_always_rotate_and_claim_and_never_pass() {
     let mut position = at(&["a1 W"], &["e3 E"]);
     position.board.supply = [0; 2];
     let rotations = moves(&position, "rotate");

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_ace_brings_a_pawn_in_or_moves_one_by_1() {
+fn ace_brings_pawn_in_or_moves_one_by_1() {
     assert_eq!(plays("t5|||", "A"), "A enter, A t5");
     assert_eq!(after("t5|||", "A enter"), "t0 t5|||");
     assert_eq!(after("t5|||", "A t5"), "t6|||");
@@ -80,7 +80,7 @@ fn landing_on_any_pawn_sends_it_back() {
 }
 
 #[test]
-fn a_player_must_capture_its_own_pawn_when_nothing_else_is_possible() {
+fn player_must_capture_own_pawn_without_other_move() {
     let mut game = game("t10 t15|t16||", "5|2||");
     assert_eq!(legal(&game), "5 t10");
     assert_eq!(play(&mut game, "5 t10"), []);
@@ -89,7 +89,7 @@ fn a_player_must_capture_its_own_pawn_when_nothing_else_is_possible() {
 }
 
 #[test]
-fn a_pawn_on_its_start_is_neither_captured_nor_passed_forward() {
+fn pawn_on_its_start_is_neither_captured_nor_passed_forward() {
     assert_eq!(plays("t14|t16||", "2"), "");
     assert_eq!(plays("t14|t16||", "3"), "");
     assert_eq!(plays("t14|t16||", "A"), "A enter, A t14");
@@ -99,7 +99,7 @@ fn a_pawn_on_its_start_is_neither_captured_nor_passed_forward() {
 }
 
 #[test]
-fn a_pawn_on_its_start_is_neither_captured_nor_passed_backward() {
+fn pawn_on_its_start_is_neither_captured_nor_passed_backward() {
     assert_eq!(plays("t20|t16||", "4"), "");
     assert_eq!(plays("t17|t16||", "4"), "");
     assert_eq!(plays("t19|t16||", "4"), "");

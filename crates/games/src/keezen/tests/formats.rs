@@ -102,7 +102,7 @@ fn invalid_moves_are_rejected() {
 }
 
 #[test]
-fn the_turn_limit_is_at_least_1_and_5000_by_default() {
+fn turn_limit_is_at_least_1_and_5000_by_default() {
     assert_eq!(Of::<Keezen>::RULES.default_options().get(), r#"{"turn_limit":5000}"#);
     let refusal = open::<Keezen>(json!({ "turn_limit": 0 })).map(|_| ()).unwrap_err();
     assert_eq!(refusal.to_string(), "turn_limit is 0; it must be at least 1");
@@ -135,7 +135,7 @@ fn a_spectator_sees_no_hand_and_the_record_all_hands() {
 }
 
 #[test]
-fn no_seat_is_to_move_before_the_first_deal_and_at_the_end() {
+fn no_seat_moves_before_first_deal_and_at_end() {
     assert_eq!(
         view(&start(2), ZERO),
         r#"{"to_move":[],"track":64,"starts":[0,32],"pawns":[["base","base","base","base"],["base","base","base","base"]],"hand":[],"hands":{},"cards":[0,0],"dealer":1,"cycle":0,"deal":0,"pile":[],"playing_for":null}"#

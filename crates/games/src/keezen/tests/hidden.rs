@@ -18,7 +18,7 @@ fn sees(game: &Keezen, viewer: u8) -> Vec<u8> {
 }
 
 #[test]
-fn k8_partners_see_each_others_hands_from_the_moment_that_one_is_all_home() {
+fn k8_partners_see_hands_once_one_is_all_home() {
     let mut game = game("t62 h0.1 h0.2 h0.3|t20|t40|t60", "2 5|3|K 7|4");
     assert_eq!([0, 1, 2, 3].map(|seat| sees(&game, seat)), [[0], [1], [2], [3]]);
     let hidden = |game: &Keezen, seat| view(game, Viewer::Seat(Seat(seat))).contains(r#""hands":{},"#);
@@ -201,7 +201,7 @@ fn imagined(game: &Keezen, seat: u8, rng: &mut RandomStream) -> Keezen {
 }
 
 #[test]
-fn sampled_positions_give_the_same_view_and_contain_the_whole_deck() {
+fn sampled_positions_give_same_view_and_contain_whole_deck() {
     let mut rng = stream(3);
     for seats in [2, 4, 6] {
         for game in positions(seats, &mut rng) {

@@ -17,7 +17,7 @@ fn dealt(cards: &str) -> Fact {
 }
 
 #[test]
-fn the_deck_has_as_many_cards_of_a_rank_as_seats_in_the_order_of_the_rules_page() {
+fn deck_has_each_rank_per_seat_in_page_order() {
     for seats in [2, 4, 6] {
         let numbers: Vec<u32> = (0..13 * u32::from(seats)).collect();
         let stock = Stock::shuffled(seats, &numbers);
@@ -28,7 +28,7 @@ fn the_deck_has_as_many_cards_of_a_rank_as_seats_in_the_order_of_the_rules_page(
 }
 
 #[test]
-fn cards_are_dealt_one_at_a_time_from_the_dealers_left_neighbour_on() {
+fn cards_are_dealt_singly_from_dealers_left_neighbour() {
     let mut game = start(4);
     let facts = shuffle(&mut game, "A K Q J 10 9 8 7 6 5 4 3 2 A K Q J 10 9 8");
     assert_eq!(facts, [dealt("2 6 10 J A|5 9 10 A K|4 8 9 Q K|3 7 8 J Q")]);
@@ -42,7 +42,7 @@ fn cards_are_dealt_one_at_a_time_from_the_dealers_left_neighbour_on() {
 }
 
 #[test]
-fn a_cycle_is_three_rounds_of_five_four_and_four_and_then_the_next_seat_deals() {
+fn cycle_is_rounds_of_five_four_four_then_next_dealer() {
     let mut game = start(2);
     // Seat 0 gets the first of each pair.
     let facts = shuffle(&mut game, "K 2 2 3 3 4 4 5 5 6  A K 6 7 7 8 8 9  9 10 10 J J Q Q A");
@@ -112,7 +112,7 @@ fn equal_cards_give_one_move() {
 }
 
 #[test]
-fn a_seat_wins_with_two_seats_in_the_middle_of_a_round() {
+fn seat_wins_with_two_seats_in_middle_of_round() {
     let mut game = game("t62 h0.1 h0.2 h0.3|t40", "2 5 8|2 3 K");
     assert_eq!(play(&mut game, "2 t62"), []);
     assert_eq!(winner(&game), Some(0));
@@ -145,7 +145,7 @@ fn of_three_sides_one_wins_and_the_others_are_equal() {
 }
 
 #[test]
-fn a_win_with_the_last_card_of_a_round_deals_nothing() {
+fn win_with_last_card_of_round_deals_nothing() {
     let mut game = start(2);
     shuffle(&mut game, "A 2 A 3 4 4 2 5 3 6");
     let board = &mut game.position.board;

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn k1_a_side_has_16_squares_and_the_home_is_entered_just_before_the_start() {
+fn k1_side_has_16_squares_and_home_precedes_start() {
     for (seats, track, starts) in
         [(2, 64, &[0, 32][..]), (4, 64, &[0, 16, 32, 48]), (6, 96, &[0, 16, 32, 48, 64, 80])]
     {
@@ -29,7 +29,7 @@ fn k1_a_side_has_16_squares_and_the_home_is_entered_just_before_the_start() {
 }
 
 #[test]
-fn k2_the_start_takes_no_second_own_pawn_and_captures_any_other() {
+fn k2_start_takes_no_second_own_pawn_and_captures_others() {
     assert_eq!(plays("t0|||", "K"), "");
     assert_eq!(plays("t0|||", "A"), "A t0");
     assert_eq!(after("|t0||", "K enter"), "t0|||");
@@ -37,7 +37,7 @@ fn k2_the_start_takes_no_second_own_pawn_and_captures_any_other() {
 }
 
 #[test]
-fn k3_a_pawn_that_comes_back_onto_its_start_is_safe_again() {
+fn k3_pawn_back_on_its_start_is_safe_again() {
     let mut game = game("t4|t60||", "4|4 5 J||");
     play(&mut game, "4 t4");
     assert_eq!(pawns(&game), "t0|t60||");
@@ -45,7 +45,7 @@ fn k3_a_pawn_that_comes_back_onto_its_start_is_safe_again() {
 }
 
 #[test]
-fn k3_a_pawn_that_went_back_past_its_start_may_enter_the_home() {
+fn k3_pawn_back_past_its_start_may_enter_home() {
     let mut game = game("t1|t20||", "4 3 5|2 3||");
     play(&mut game, "4 t1");
     play(&mut game, "2 t20");
@@ -56,7 +56,7 @@ fn k3_a_pawn_that_went_back_past_its_start_may_enter_the_home() {
 }
 
 #[test]
-fn k4_a_jack_swaps_no_pawn_on_its_own_start_or_in_a_home_and_no_two_of_one_seat() {
+fn k4_jack_swaps_no_safe_pawn_nor_two_own() {
     assert_eq!(plays("t0 t5 h0.0|t16 t20 h1.3|t48|t49", "J"), "J t5 t20, J t5 t48, J t5 t49");
     assert_eq!(plays("t5 t6|||", "J"), "");
     assert_eq!(plays("t0 h0.3|t20||", "J"), "");
@@ -64,7 +64,7 @@ fn k4_a_jack_swaps_no_pawn_on_its_own_start_or_in_a_home_and_no_two_of_one_seat(
 }
 
 #[test]
-fn k6_a_king_brings_in_a_partners_pawn_when_no_own_pawn_is_in_the_base() {
+fn k6_king_brings_in_partners_pawn_without_own_base_pawn() {
     assert_eq!(plays("t5 t6 t7 h0.0|||", "K"), "K enter 2");
     assert_eq!(after("t5 t6 t7 h0.0|||", "K enter 2"), "t5 t6 t7 h0.0||t32|");
     assert_eq!(plays("t5 t6 t7|||", "K"), "K enter", "an own pawn is in the base");
@@ -81,7 +81,7 @@ fn k6_the_partners_pawn_captures_even_an_own_one() {
 }
 
 #[test]
-fn k6_an_ace_brings_in_a_partners_pawn_only_when_the_own_ones_are_home() {
+fn k6_ace_brings_in_partners_pawn_once_own_are_home() {
     assert_eq!(plays("t5 t6 t7 h0.0||t40|", "A"), "A h0.0, A t5, A t6, A t7");
     assert_eq!(plays("h0.0 h0.1 h0.2 h0.3||t40|", "A"), "A enter 2, A t40");
     assert_eq!(after("h0.0 h0.1 h0.2 h0.3||t40|", "A enter 2"), "h0.0 h0.1 h0.2 h0.3||t32 t40|");
@@ -107,7 +107,7 @@ fn k7_moves_within_the_home_are_plays() {
 }
 
 #[test]
-fn k7_a_seat_without_a_playable_card_hands_in_its_hand() {
+fn k7_seat_without_playable_card_hands_in_its_hand() {
     let mut game = game("t10|t30 t31|t32|", "5|3 5 6 8 Q|2 3|");
     assert_eq!(play(&mut game, "5 t10"), [handed_in(1, "3 5 6 8 Q")]);
     assert_eq!(game.position.to_move, Some(Seat(2)));
@@ -126,7 +126,7 @@ fn k9_seat_0_begins_and_the_highest_seat_deals_first() {
 }
 
 #[test]
-fn k10_the_limit_counts_cards_played_and_not_hands_handed_in() {
+fn k10_limit_counts_cards_played_and_not_hands_handed_in() {
     let mut game = game("t10|||", "5 5|2 3|2|3");
     game.turns_left = 2;
     assert_eq!(play(&mut game, "5 t10"), [handed_in(1, "2 3"), handed_in(2, "2"), handed_in(3, "3")]);
@@ -136,7 +136,7 @@ fn k10_the_limit_counts_cards_played_and_not_hands_handed_in() {
 }
 
 #[test]
-fn k10_at_the_limit_nothing_more_is_handed_in_or_dealt() {
+fn k10_at_limit_nothing_more_is_handed_in_or_dealt() {
     let mut game = game("t10|||", "5|2 3|2|3");
     game.turns_left = 1;
     assert_eq!(play(&mut game, "5 t10"), []);
@@ -152,7 +152,7 @@ fn k10_a_win_comes_before_the_limit() {
 }
 
 #[test]
-fn k11_own_pawns_are_passed_on_the_track_and_not_in_the_home() {
+fn k11_own_pawns_are_passed_on_track_not_in_home() {
     assert_eq!(after("t20 t22|||", "3 t20"), "t22 t23|||");
     assert_eq!(after("t20 t18|||", "4 t20"), "t16 t18|||");
     assert_eq!(plays("t63 h0.0|||", "2"), "2 h0.0");

@@ -9,7 +9,7 @@ fn splits(pawns: &str) -> Vec<String> {
 }
 
 #[test]
-fn k5_a_split_uses_all_seven_each_pawn_at_least_one_in_both_orders() {
+fn k5_split_uses_all_seven_in_both_orders() {
     let ways = |one, two| (1..7).map(move |steps| format!("7 {one} {steps} {two} {}", 7 - steps));
     let mut expected: Vec<String> = ways("t20", "t40").chain(ways("t40", "t20")).collect();
     expected.extend(["7 t20".to_owned(), "7 t40".to_owned()]);
@@ -25,7 +25,7 @@ fn k5_each_leg_captures() {
 }
 
 #[test]
-fn k5_a_pawn_that_the_first_leg_captures_makes_no_second() {
+fn k5_pawn_that_first_leg_captures_makes_no_second() {
     let splits = splits("t10 t13|||");
     assert!(!splits.contains(&"7 t10 3 t13 4".to_owned()), "{splits:?}");
     assert!(splits.contains(&"7 t13 4 t10 3".to_owned()), "{splits:?}");
@@ -35,12 +35,12 @@ fn k5_a_pawn_that_the_first_leg_captures_makes_no_second() {
 }
 
 #[test]
-fn k5_the_second_leg_may_capture_the_pawn_of_the_first() {
+fn k5_second_leg_may_capture_pawn_of_first() {
     assert_eq!(after("t10 t13|||", "7 t13 2 t10 5"), "t15|||");
 }
 
 #[test]
-fn k5_the_second_leg_is_made_on_the_board_that_results() {
+fn k5_second_leg_is_made_on_board_that_results() {
     let made_room = splits("h0.0 t62|||");
     assert!(made_room.contains(&"7 h0.0 3 t62 4".to_owned()), "{made_room:?}");
     assert!(!made_room.contains(&"7 t62 4 h0.0 3".to_owned()), "{made_room:?}");
@@ -63,7 +63,7 @@ fn k5_neither_leg_passes_what_is_blocked() {
 }
 
 #[test]
-fn k5_when_the_first_leg_brings_the_last_pawn_home_the_partner_may_make_the_second() {
+fn k5_partner_makes_second_leg_after_last_pawn_home() {
     assert_eq!(plays("t62 h0.1 h0.2 h0.3||t40|", "7"), "7 t62 2 t40 5");
     assert_eq!(after("t62 h0.1 h0.2 h0.3||t40|", "7 t62 2 t40 5"), "h0.0 h0.1 h0.2 h0.3||t45|");
     assert_eq!(plays("t62 h0.1 h0.2 h0.3|t40|h2.0|t50", "7"), "", "not with these");
@@ -74,12 +74,12 @@ fn k5_when_the_first_leg_brings_the_last_pawn_home_the_partner_may_make_the_seco
 }
 
 #[test]
-fn k5_a_first_leg_within_the_home_brings_no_pawn_home() {
+fn k5_first_leg_within_home_brings_no_pawn_home() {
     assert_eq!(splits("h0.0 h0.1 h0.2 t20||t40|"), ["7 h0.2 1 t20 6", "7 t20 6 h0.2 1"]);
 }
 
 #[test]
-fn k5_a_seat_that_plays_for_its_partner_splits_over_the_partners_pawns() {
+fn k5_seat_playing_for_partner_splits_over_partners_pawns() {
     let splits = splits("h0.0 h0.1 h0.2 h0.3|t20|t40 t50|");
     assert_eq!(splits.len(), 12);
     let before = "h0.0 h0.1 h0.2 h0.3|t20|t40 t50|";

@@ -76,7 +76,7 @@ fn s4_handing_in_the_seventh_insurance_stone_loses() {
 }
 
 #[test]
-fn s4_seven_insurance_stones_in_a_row_lose_with_the_seventh() {
+fn s4_seven_insurance_stones_in_row_lose_with_seventh() {
     let mut game = at("..... .1... ..... ..... .....");
     for _ in 0..6 {
         roll(&mut game, [2, 2]);
@@ -91,7 +91,7 @@ fn s4_seven_insurance_stones_in_a_row_lose_with_the_seventh() {
 }
 
 #[test]
-fn s4_the_seventh_insurance_stone_puts_no_stone_down_and_scores_no_row() {
+fn s4_seventh_insurance_stone_places_nothing_and_scores_no_row() {
     let mut game = at("..0.. ..0.. 00100 ..0.. ..0..");
     game.position.insurance = [1, 7];
     game.position.rows = [6, 0];
@@ -112,7 +112,7 @@ fn the_seventh_insurance_stone_may_be_kept_by_paying_points() {
 }
 
 #[test]
-fn s8_a_turn_is_one_roll_with_all_that_follows_it() {
+fn s8_turn_is_one_roll_with_all_that_follows_it() {
     let mut game = with_points(at(EMPTY), 6);
     game.turns_left = 10;
     roll(&mut game, [6, 6]);

@@ -142,7 +142,7 @@ fn the_view_shows_a_field_to_be_chosen() {
 }
 
 #[test]
-fn the_view_shows_no_dice_before_the_roll_and_after_the_end() {
+fn view_shows_no_dice_before_roll_and_after_end() {
     assert_eq!(
         view(&start(&Options::default()), Viewer::Public),
         r#"{"to_move":[0],"phase":"field","dice":null,"board":[".....",".....",".....",".....","....."],"points":[0,0],"rows":[0,0],"insurance":[7,7],"supply":[15,15]}"#
@@ -157,7 +157,7 @@ fn the_view_shows_no_dice_before_the_roll_and_after_the_end() {
 }
 
 #[test]
-fn the_view_shows_0_for_a_die_that_is_being_rolled_again() {
+fn view_shows_0_for_die_that_is_being_rolled_again() {
     let mut game = at(EMPTY);
     roll(&mut game, [6, 3]);
     play(&mut game, "reroll 1");
@@ -231,7 +231,7 @@ fn the_events_match_the_rules_page() {
 }
 
 #[test]
-fn the_text_board_shows_the_rolled_fields_and_the_players_state() {
+fn text_board_shows_rolled_fields_and_players_state() {
     let mut game = at("..... ..0.. .1... ..... .....");
     game.position.to_move = ONE;
     game.position.points = [0, 12];
@@ -241,7 +241,7 @@ fn the_text_board_shows_the_rolled_fields_and_the_players_state() {
 }
 
 #[test]
-fn the_text_board_shows_a_six_a_pending_roll_and_the_end() {
+fn text_board_shows_six_pending_roll_and_end() {
     let last_line = |game: &Saxum| drawn(game, Viewer::Public).lines().last().map(str::to_owned).unwrap();
     let mut game = at("..... .1... ..... ..... .....");
     game.position.insurance[0] = 1;

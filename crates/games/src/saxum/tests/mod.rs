@@ -156,21 +156,21 @@ fn a_stone_that_is_placed_leaves_the_supply() {
 }
 
 #[test]
-fn s1_a_free_field_must_be_taken_also_when_the_other_is_ones_own() {
+fn s1_free_field_must_be_taken_beside_own_field() {
     let mut game = at("..... ..0.. ..... ..... .....");
     roll(&mut game, [2, 3]);
     assert_eq!(legal(&game), "place 3 2");
 }
 
 #[test]
-fn s1_a_free_field_must_be_taken_also_when_the_other_is_the_enemys() {
+fn s1_free_field_must_be_taken_beside_enemy_field() {
     let mut game = with_points(at("..... ..1.. ..... ..... ....."), 100);
     roll(&mut game, [2, 3]);
     assert_eq!(legal(&game), "place 3 2");
 }
 
 #[test]
-fn s2_between_an_own_and_an_enemy_field_the_choice_is_free() {
+fn s2_between_own_and_enemy_field_choice_is_free() {
     let mut game = with_points(at("..... ..0.. .1... ..... ....."), 1);
     roll(&mut game, [2, 3]);
     assert_eq!(legal(&game), "insure 3 2, pay 3 2, score 2 3");
@@ -234,7 +234,7 @@ fn scoring_adds_to_the_points_of_the_player_alone() {
 }
 
 #[test]
-fn paying_costs_the_size_of_the_enemy_group_with_the_stone() {
+fn paying_costs_size_of_enemy_group_with_stone() {
     let mut game = with_points(at("..... .111. ..1.. ..... ....1"), 10);
     roll(&mut game, [2, 2]);
     assert_eq!(legal(&game), "insure 2 2, pay 2 2");
@@ -321,7 +321,7 @@ fn s6_a_turn_without_a_possible_action_passes_automatically() {
 }
 
 #[test]
-fn s6_a_turn_passes_if_the_resolved_six_gives_no_action() {
+fn s6_turn_passes_if_resolved_six_gives_no_action() {
     let mut game = with_points(at(ALL_OUT), 50);
     assert_eq!(roll(&mut game, [6, 5]), [rolled(ZERO, [6, 5])]);
     assert_eq!(play(&mut game, "turn 1 5"), [Fact::Pass { seat: ZERO }]);

@@ -40,7 +40,7 @@ fn a_six_may_be_turned_to_a_double() {
 }
 
 #[test]
-fn with_less_than_six_points_a_six_can_only_be_rerolled() {
+fn with_less_than_six_points_six_can_only_be_rerolled() {
     let mut game = with_points(at(EMPTY), 5);
     // Neither insurance stones nor the enemy's points pay for it.
     game.position.points[1] = 100;
@@ -49,7 +49,7 @@ fn with_less_than_six_points_a_six_can_only_be_rerolled() {
 }
 
 #[test]
-fn a_six_that_is_rolled_again_and_shows_six_may_be_rolled_again() {
+fn six_rolled_again_as_six_may_be_rolled_again() {
     let mut game = with_points(at(EMPTY), 6);
     roll(&mut game, [6, 3]);
     for _ in 0..3 {
@@ -78,7 +78,7 @@ fn two_sixes_may_both_be_turned_for_twelve_points() {
 }
 
 #[test]
-fn of_two_sixes_one_may_be_rolled_again_before_the_other_is_decided() {
+fn one_of_two_sixes_may_be_rerolled_first() {
     let mut game = with_points(at(EMPTY), 6);
     roll(&mut game, [6, 6]);
     play(&mut game, "reroll 2");
@@ -89,7 +89,7 @@ fn of_two_sixes_one_may_be_rolled_again_before_the_other_is_decided() {
 }
 
 #[test]
-fn two_sixes_may_both_be_rolled_again_one_after_the_other() {
+fn two_sixes_may_both_be_rolled_again_one_after_other() {
     let mut game = at(EMPTY);
     roll(&mut game, [6, 6]);
     assert_eq!(legal(&game), "reroll 1, reroll 2");
@@ -103,7 +103,7 @@ fn two_sixes_may_both_be_rolled_again_one_after_the_other() {
 }
 
 #[test]
-fn with_points_for_one_six_the_other_can_only_be_rolled_again() {
+fn with_points_for_one_six_other_is_only_rerolled() {
     let mut game = with_points(at(EMPTY), 11);
     roll(&mut game, [6, 6]);
     play(&mut game, "turn 1 2");

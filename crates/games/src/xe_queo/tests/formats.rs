@@ -177,7 +177,7 @@ fn an_impossible_view_is_rejected() {
 }
 
 #[test]
-fn a_bot_reads_the_moves_and_the_last_round_from_the_view() {
+fn bot_reads_moves_and_last_round_from_view() {
     let seen: Seen = serde_json::from_str(PAGE).unwrap();
     let square = |name| Square::named(name).unwrap();
     assert_eq!(seen.moves, [(ZERO, Pawn::Red, square("c4")), (ONE, Pawn::Orange, square("b2"))]);

@@ -124,7 +124,7 @@ fn the_pawns_are_set_up_on_the_first_squares_drawn() {
 }
 
 #[test]
-fn a_round_is_a_ring_then_two_choices_at_once_then_turns() {
+fn round_is_ring_then_two_choices_at_once_then_turns() {
     let mut game = set_up(SCATTERED);
     assert_eq!((game.position.phase(), mover(&game)), (Phase::Ring, ONE));
     assert_eq!(play(&mut game, "ring d4"), []);
@@ -150,7 +150,7 @@ fn either_seat_may_move_any_pawn() {
 }
 
 #[test]
-fn a_step_goes_to_an_adjacent_free_square_that_is_nearer_to_the_ring() {
+fn step_goes_to_adjacent_free_square_nearer_to_ring() {
     let game = playing("b2 a7 b7 c7 e7 f7 g7", "d4", ["red", "blue"]);
     assert_eq!(ends(&game, "red"), "b3 c2 c3");
     let game = playing("b2 b3 c2 a1 e7 f7 g7", "d4", ["red", "blue"]);
@@ -158,7 +158,7 @@ fn a_step_goes_to_an_adjacent_free_square_that_is_nearer_to_the_ring() {
 }
 
 #[test]
-fn a_jump_goes_over_an_adjacent_pawn_to_the_free_square_straight_behind_it() {
+fn jump_goes_over_adjacent_pawn_to_free_square_behind() {
     // In each of the eight directions, over a pawn next to red on d4, towards a ring three squares away.
     for (over, to, ring) in [
         ("d5", "d6", "d7"),
@@ -183,7 +183,7 @@ fn a_jump_goes_over_an_adjacent_pawn_to_the_free_square_straight_behind_it() {
 }
 
 #[test]
-fn a_jump_does_not_go_over_a_pawn_that_is_not_adjacent_or_beyond_the_board() {
+fn jump_needs_adjacent_pawn_and_stays_on_board() {
     // Over b4, two squares away; and over g5 next to the edge, which would come out on the other side.
     let game = playing("d4 b4 g5 a1 b1 c1 d1", "a4", ["black", "black"]);
     assert_eq!(ends(&game, "red"), "c3 c4 c5");
@@ -211,14 +211,14 @@ fn bringing_the_chosen_pawn_to_the_ring_wins_it() {
 }
 
 #[test]
-fn entering_with_a_pawn_that_both_have_chosen_loses_the_ring() {
+fn entering_with_pawn_that_both_have_chosen_loses_ring() {
     let mut game = playing("c4 a7 b7 c7 e7 f7 g7", "d4", ["red", "red"]);
     assert_eq!(play(&mut game, "move red d4"), [round(ONE, ["red", "red"], Reason::EnteredRival)]);
     assert_eq!(game.position.rings, [0, 1]);
 }
 
 #[test]
-fn a_right_accusation_wins_the_ring_and_a_wrong_one_loses_it() {
+fn right_accusation_wins_ring_and_wrong_one_loses_it() {
     let game = playing(SCATTERED, "d4", ["red", "blue"]);
     let mut right = game.clone();
     assert_eq!(play(&mut right, "accuse blue"), [round(ZERO, ["red", "blue"], Reason::Accused)]);
@@ -232,7 +232,7 @@ fn a_right_accusation_wins_the_ring_and_a_wrong_one_loses_it() {
 }
 
 #[test]
-fn the_loser_puts_the_next_ring_down_and_the_winner_begins() {
+fn loser_puts_next_ring_down_and_winner_begins() {
     let mut game = set_up(SCATTERED);
     win_a_round(&mut game);
     assert_eq!((game.position.phase(), mover(&game)), (Phase::Ring, ONE));
@@ -283,7 +283,7 @@ fn a_game_has_at_most_seven_rounds() {
 }
 
 #[test]
-fn there_are_27_distances_and_so_at_most_26_moves_of_a_pawn_in_a_round() {
+fn pawn_has_at_most_26_moves_in_27_distances() {
     let squares: Vec<Square> = (0..SQUARES).map(Square::numbered).collect();
     for &ring in &squares {
         let distances: BTreeSet<u8> = squares.iter().map(|square| square.distance(ring)).collect();

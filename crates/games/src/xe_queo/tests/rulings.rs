@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn x1_a_jump_that_lands_on_the_ring_ends_the_move() {
+fn x1_jump_that_lands_on_ring_ends_move() {
     // Red comes over b4 to c4 and over d4 to e4, where the ring lies; over e5 it would go on to e6.
     let squares = "a4 b4 d4 e5 a7 g7 g1";
     assert_eq!(ends(&playing(squares, "e4", ["red", "blue"]), "red"), "b3 b5 c4 e4");
@@ -18,7 +18,7 @@ fn x1_nothing_jumps_over_the_ring() {
 }
 
 #[test]
-fn x2_a_jump_may_lead_away_from_the_ring_as_long_as_the_move_ends_nearer() {
+fn x2_jump_may_lead_away_if_move_ends_nearer() {
     // Over e1 to f1, which is farther away than d1, then over f2 to f3.
     let game = playing("d1 e1 f2 a7 b7 g7 g6", "d7", ["black", "black"]);
     assert_eq!(ends(&game, "red"), "c2 d2 e2 f3");
@@ -98,7 +98,7 @@ fn x6_a_diagonal_neighbour_is_farther_than_an_orthogonal_one() {
 }
 
 #[test]
-fn x7_the_ring_goes_where_no_pawn_is_adjacent_in_every_round() {
+fn x7_ring_never_goes_beside_pawn() {
     let mut game = set_up("b2 e2 b5 e5 g7 g2 g5");
     assert_eq!(legal_of(&game, "ring"), "a7 b7 c7 d7 e7");
     play(&mut game, "ring a7");

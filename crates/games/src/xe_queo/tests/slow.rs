@@ -328,7 +328,7 @@ fn count(game: &XeQueo, depth: u32) -> u64 {
 }
 
 #[test]
-fn the_number_of_turns_of_a_round_matches_the_rules_page() {
+fn number_of_turns_of_round_matches_rules_page() {
     let game = formats::of_the_page();
     let numbers: Vec<String> = (1..=4).map(|depth| count(&game, depth).to_string()).collect();
     let line = format!("\n{}.\n", numbers.join(", "));

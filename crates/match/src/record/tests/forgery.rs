@@ -58,7 +58,7 @@ fn a_changed_time_is_detected() {
 }
 
 #[test]
-fn an_answer_that_was_made_late_should_have_been_a_timeout() {
+fn answer_that_was_made_late_should_have_been_timeout() {
     let record = eventful();
     let (late, number) = forged(
         &record,

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_that_cannot_be_played_holds_up_no_other_one() {
+    fn challenge_that_cannot_be_played_holds_up_no_other_one() {
         let mut challenges = Challenges::default();
         (1..=3).for_each(|id| challenges.add(challenge(id, "ada"), false));
         let first = challenges.take().unwrap();

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_match_that_changes_the_first_place_takes_the_lead() {
+    fn only_match_that_changes_first_place_takes_lead() {
         let mut leader = Leader::default();
         let mut after = |first, by| {
             leader.note(first, by);

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_that_fail_are_tried_once_a_minute_until_they_work() {
+    fn rules_that_fail_are_tried_once_minute_until_they_work() {
         let mut rules = RulesState::default();
         for _ in 1..MOST_RULES_FAILED {
             assert_eq!(rules.ended(Some(Cause::RulesFailed), 0, 5), None);

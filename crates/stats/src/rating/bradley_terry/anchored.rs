@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn the_difference_of_two_that_met_each_other_only_is_that_of_their_score() {
+    fn difference_of_two_is_that_of_their_score() {
         let mut counts = Counts::default();
         play(&mut counts, 0, 1, 20, 34);
         let superiority = |known: &FitConstraints| {
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_version_starts_from_the_old_one_with_a_wide_interval() {
+    fn new_version_starts_from_old_one_with_wide_interval() {
         let mut counts = Counts::default();
         play(&mut counts, 1, 0, 90, 100);
         counts.grow(4);
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_distance_between_earlier_ratings_and_anchors_is_shared() {
+    fn error_of_distance_between_earlier_ratings_and_anchors_is_shared() {
         let mut counts = Counts::default();
         // Two equals, which win 35 of 36 matches against the anchor: 618 Elo.
         play(&mut counts, 1, 0, 70, 72);

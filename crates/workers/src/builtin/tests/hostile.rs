@@ -52,7 +52,7 @@ impl Hub {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_that_reads_no_archives_is_not_read_any_more() {
+async fn worker_that_reads_no_archives_is_not_read_any_more() {
     let archives = tempfile::tempdir().unwrap();
     let id: ArchiveId = serde_json::from_value("0".repeat(64).into()).unwrap();
     std::fs::write(archives.path().join(format!("{id}.tar")), vec![0; 1 << 20]).unwrap();
@@ -75,7 +75,7 @@ async fn a_worker_that_reads_no_archives_is_not_read_any_more() {
 }
 
 #[test]
-fn a_worker_has_one_outcome_for_each_unit_that_it_has() {
+fn worker_has_one_outcome_for_each_unit_that_it_has() {
     let catalog = referee_games::catalog();
     let unit = first_unit(&catalog);
     let bytes = outcome(&unit, &catalog).encode().unwrap();

@@ -140,7 +140,7 @@ fn a_report_of_another_trial_or_another_connection_is_ignored() {
 }
 
 #[test]
-fn a_report_of_a_worker_that_does_not_have_the_trial_is_ignored() {
+fn report_of_worker_that_does_not_have_trial_is_ignored() {
     run_paused(async {
         let hub = Hub::start();
         let first = hub.join("first", true).await;
@@ -160,7 +160,7 @@ fn a_report_of_a_worker_that_does_not_have_the_trial_is_ignored() {
 }
 
 #[test]
-fn only_a_worker_that_builds_is_asked_and_nothing_that_was_withdrawn() {
+fn only_building_worker_is_asked_and_nothing_withdrawn() {
     run_paused(async {
         let hub = Hub::start();
         let mut weak = hub.join("weak", false).await;

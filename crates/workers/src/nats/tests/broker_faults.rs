@@ -23,7 +23,7 @@ fn a_broker_that_is_killed_loses_no_set() {
 }
 
 #[test]
-fn coordinators_that_start_at_once_on_a_new_broker_all_serve() {
+fn coordinators_that_start_at_once_on_new_broker_all_serve() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let cores: Vec<Core> = (0..6).map(|_| Core::start(&server)).collect();
@@ -35,7 +35,7 @@ fn coordinators_that_start_at_once_on_a_new_broker_all_serve() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_broker_is_asked_again_for_what_it_does_not_create_at_once() {
+async fn broker_is_asked_again_after_failed_creation() {
     let mut asked = 0;
     let created = create(async || {
         asked += 1;
@@ -96,7 +96,7 @@ async fn lose_files_of_stream(server: &Server) {
 }
 
 #[test]
-fn a_run_completes_though_the_broker_does_not_find_what_it_has() {
+fn run_completes_though_broker_does_not_find_what_it_has() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let core = Core::start(&server);

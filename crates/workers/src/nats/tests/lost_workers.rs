@@ -11,7 +11,7 @@ async fn die(server: &Server, count: usize) {
 }
 
 #[test]
-fn a_set_that_kills_its_workers_is_given_up_at_the_fourth_delivery() {
+fn set_that_kills_workers_is_given_up_at_fourth_delivery() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let core = Core::start_patient(&server);
@@ -49,7 +49,7 @@ fn a_worker_plays_nothing_before_the_coordinator_has_admitted_it() {
 }
 
 #[test]
-fn a_set_of_a_lost_worker_does_not_wait_for_the_broker() {
+fn set_of_lost_worker_does_not_wait_for_broker() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let dies = Player::start(&server, "dies", 1, Script::Dies);

@@ -4,7 +4,7 @@ use super::*;
 use crate::archive::{ArchiveLimits, pack_folder};
 
 #[test]
-fn an_outcome_that_exceeds_a_message_goes_through_the_object_store() {
+fn outcome_that_exceeds_message_goes_through_object_store() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let _worker = Player::start(&server, "one", 1, Script::Large);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_set_that_the_broker_has_delivered_to_nobody_is_played() {
+fn set_that_broker_has_delivered_to_nobody_is_played() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let core = Core::start_patient(&server);

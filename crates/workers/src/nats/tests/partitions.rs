@@ -135,7 +135,7 @@ fn sets_that_are_played_elsewhere_during_a_partition_count_once() {
 }
 
 #[test]
-fn an_end_does_not_wait_for_a_broker_that_is_gone() {
+fn end_does_not_wait_for_broker_that_is_gone() {
     on_one_thread(async {
         let mut server = Server::start(&[]);
         let (connection, _links) = server.broker().connect("test", "_INBOX").await.unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn every_set_is_played_once_and_no_worker_has_more_than_its_slots() {
+fn every_set_is_played_once_within_slots() {
     on_one_thread(async {
         let server = Server::start(&[]);
         // On a busy machine the scaled times may pass without a fault: a set that no worker has reported for one and a half
@@ -78,7 +78,7 @@ fn messages_that_arrive_twice_change_nothing() {
 }
 
 #[test]
-fn a_coordinator_that_starts_again_gets_the_outcomes_that_wait_for_it() {
+fn coordinator_that_starts_again_gets_outcomes_that_wait_for_it() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let _worker = Player::start(&server, "one", 4, Script::Plays(30));
@@ -114,7 +114,7 @@ fn a_set_leaves_a_hanging_worker_that_still_reports_it() {
 }
 
 #[test]
-fn a_drained_worker_gets_no_more_sets_even_after_it_starts_again() {
+fn drained_worker_gets_no_sets_even_after_restart() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let worker = Player::start(&server, "one", 1, Script::Plays(5));
@@ -150,7 +150,7 @@ fn a_withdrawn_set_leaves_the_broker_and_its_worker() {
 }
 
 #[test]
-fn a_run_that_ends_before_its_verdicts_arrive_leaves_no_set_at_the_broker() {
+fn run_ending_before_verdicts_leaves_no_set_at_broker() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let worker = Player::start(&server, "one", 2, Script::Hangs);
@@ -202,7 +202,7 @@ async fn storm(sets: u32, restarts: usize) {
 }
 
 #[test]
-fn every_set_is_counted_once_though_workers_broker_and_coordinator_are_killed() {
+fn every_set_counts_once_though_all_processes_are_killed() {
     let (sets, restarts) = if std::env::var_os("LONG_TESTS").is_some() { (1000, 5) } else { (40, 1) };
     on_one_thread(storm(sets, restarts));
 }

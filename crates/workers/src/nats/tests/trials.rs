@@ -105,7 +105,7 @@ fn report(worker: &Player, id: u64, why: &str) {
 }
 
 #[test]
-fn a_program_and_what_was_built_go_through_the_object_store() {
+fn program_and_what_was_built_go_through_object_store() {
     on_one_thread(async {
         let league = League::start(PATIENT);
         let weak = league.worker("weak", false);
@@ -134,7 +134,7 @@ fn a_program_and_what_was_built_go_through_the_object_store() {
 }
 
 #[test]
-fn the_permissions_of_the_example_suffice_for_a_worker_that_builds() {
+fn permissions_of_example_suffice_for_worker_that_builds() {
     on_one_thread(async {
         let (server, folder) = example();
         let (coordinator, user) =
@@ -155,7 +155,7 @@ fn the_permissions_of_the_example_suffice_for_a_worker_that_builds() {
 }
 
 #[test]
-fn a_trial_is_given_up_after_three_workers_that_were_lost() {
+fn trial_is_given_up_after_three_workers_that_were_lost() {
     on_one_thread(async {
         let league = League::start(TIMES);
         let mut events = league.hand_out(7);
@@ -230,7 +230,7 @@ fn reports_of_others_and_of_other_trials_are_ignored() {
 }
 
 #[test]
-fn a_worker_that_is_put_aside_is_asked_for_no_trial() {
+fn worker_that_is_put_aside_is_asked_for_no_trial() {
     on_one_thread(async {
         let league = League::start(PATIENT);
         let aside = league.worker("aside", true);
@@ -254,7 +254,7 @@ fn a_worker_that_is_put_aside_is_asked_for_no_trial() {
 }
 
 #[test]
-fn a_trial_waits_for_a_slot_and_leaves_no_set_without_one() {
+fn trial_waits_for_slot_and_leaves_no_set_without_one() {
     on_one_thread(async {
         let league = League::start(PATIENT);
         let worker = league.worker("one", true);
@@ -278,7 +278,7 @@ fn a_trial_waits_for_a_slot_and_leaves_no_set_without_one() {
 }
 
 #[test]
-fn a_trial_that_is_withdrawn_while_it_waits_for_a_slot_does_not_begin() {
+fn trial_withdrawn_while_waiting_for_slot_does_not_begin() {
     on_one_thread(async {
         let league = League::start(PATIENT);
         let machine = Machine { name: "one".to_owned(), slots: 1, builds: true, ..Machine::default() };

@@ -61,7 +61,7 @@ fn nothing_that_no_trusted_coordinator_has_signed_reaches_a_worker() {
 }
 
 #[test]
-fn the_end_of_one_run_leaves_the_sets_of_others_on_the_queue() {
+fn end_of_one_run_leaves_sets_of_others_on_queue() {
     on_one_thread(async {
         let server = Server::start(&[]);
         let start = |run: &str| {
@@ -159,7 +159,7 @@ pub(super) fn as_user(server: &Server, folder: &TempDir, user: &str) -> Broker {
 }
 
 #[test]
-fn a_client_cannot_act_for_another_one_with_the_permissions_of_the_example() {
+fn client_cannot_act_for_another_one_with_permissions_of_example() {
     on_one_thread(async {
         let (server, folder) = example();
         let broker = |user: &str| as_user(&server, &folder, user);
