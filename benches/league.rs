@@ -136,7 +136,7 @@ struct LeagueYear {
 }
 
 impl LeagueYear {
-    /// One that ends now, after so many matches.
+    /// A league that ends now, after so many matches.
     fn new(folder: &Path, matches: u32, record: Vec<u8>) -> Result<LeagueYear> {
         let mut league = League::open(&Folder::open(folder)?)?;
         let begin = SystemTime::now() - YEAR;

@@ -183,7 +183,7 @@ pub fn archive(data: &[u8]) {
     }
 }
 
-/// Decodes the outcome of a worker. What can be decoded survives another round.
+/// Decodes the outcome of a worker. A decoded outcome survives another round.
 pub fn outcome(data: &[u8]) {
     let Ok(outcome) = UnitOutcome::decode(data) else { return };
     let encoded = outcome.encode().unwrap_or_else(|error| panic!("{}", Chain(&error)));
@@ -251,7 +251,8 @@ static GAME: LazyLock<ProgramRules> = LazyLock::new(|| {
     ProgramRules::new(&manifest, "", serde_json::Map::new(), RawValue::NULL.to_owned(), answers)
 });
 
-/// Plays with rules that give these lines as answers. What is accepted can be read by every parser, and drawn.
+/// Plays with rules that give these lines as answers. An accepted position can be read by every parser, and
+/// drawn.
 pub fn rules(data: &[u8]) {
     let lines = data.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     let rules = GAME.with_carrier(Box::new(Answers { lines, asked: AtomicUsize::default() }));

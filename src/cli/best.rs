@@ -161,7 +161,7 @@ fn versions(bots: &[String], matrix: &[Parameter]) -> Result<Vec<Version>, Failu
     Ok(versions)
 }
 
-/// The entrant of a version. Those of a matrix are named after their values.
+/// The entrant of a version. Versions of a matrix are named after their values.
 fn entrant(version: &Version, bot: &dyn Source) -> Value {
     if let Some(name) = bot.connects_as() {
         return json!({ "tcp": name });

@@ -61,8 +61,8 @@ impl SeatOptions {
         self.game.as_deref().ok_or_else(|| Failure::usage("required: GAME and BOT"))
     }
 
-    /// The bench of a bot in a directory, which meets the bots of the other seats, in the same game and sandbox. What it makes and
-    /// records is in `place`.
+    /// The bench of a bot in a directory, which meets the bots of the other seats, in the same game and
+    /// sandbox. Its versions and records are in `place`.
     #[cfg(feature = "mcp")]
     pub(super) fn bench(
         &self,

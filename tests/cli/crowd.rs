@@ -1,5 +1,5 @@
-//! Many concurrent connections: bursts of honest bots, and floods. Everything stays on the loopback interface; the
-//! clients are separate processes, so that they do not share the limit of open files.
+//! Many concurrent connections: bursts of honest bots, and floods. All traffic stays on the loopback
+//! interface; the clients are separate processes, so that they do not share the limit of open files.
 #![expect(clippy::disallowed_methods, reason = "these tests measure")]
 
 use std::collections::VecDeque;

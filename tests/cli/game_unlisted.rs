@@ -1,4 +1,4 @@
-//! Games whose moves nobody can list: the rules check each move.
+//! Games whose moves cannot be listed: the rules check each move.
 
 use serde_json::{Value, json};
 

@@ -116,7 +116,7 @@ fn every_command_of_the_readme_and_the_guide_works() {
             line = line.replace(" mybot", " written");
         }
         let words = shlex::split(&line).expect("words");
-        // They play until somebody ends them, or wait for somebody else.
+        // They play until they are stopped, or wait for another process.
         let waits = line.contains("listen")
             || line.starts_with("tournament watch")
             || ["debug", "human", "serve", "worker"].contains(&words[0].as_str());

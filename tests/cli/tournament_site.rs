@@ -155,7 +155,7 @@ fn the_rounds_of_a_swiss_tournament_link_to_their_matches() {
     let rounds = index.split_once("id=\"rounds\"").unwrap().1.split_once("</section>").unwrap().0;
     assert!(rounds.contains(">Round 1</summary>") && rounds.contains(">Round 2</summary>"), "{rounds}");
     assert!(links(rounds).contains(&"matches/m1.html") && rounds.contains("<i>bye</i>"), "{rounds}");
-    // Byes are points that could be had, so nobody has more points than that.
+    // Byes are points that could be had, so no entrant has more points than that.
     let report: Value = serde_json::from_str(&output(&folder, &["report", "--format", "json"])).unwrap();
     let rows = report["entrants"].as_array().unwrap();
     for row in rows {

@@ -274,7 +274,7 @@ fn boards_are_behind_by_the_delay_until_the_end() {
     let more = ["--set", "turn_limit=60", "--watch-delay", "7"];
     let (referee, site) = watched(&folder, "checkers", (0.0, 10), &more);
     let mut stream = site_stream(&site, "m1");
-    // Both bots play 10 moves, then wait. Those that were shown before the stream began are in its snapshot.
+    // Both bots play 10 moves, then wait. Moves shown before the stream began are in its snapshot.
     let mut shown = Vec::new();
     while shown.last() != Some(&13) {
         shown.extend(positions_of(&stream.next().expect("an event")));

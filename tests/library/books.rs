@@ -197,8 +197,8 @@ fn verdicts_on_a_book_err_in_at_most_5_percent() {
     }
 }
 
-/// The same where the difference is that on all openings that books are drawn from: verdicts that speak of openings like
-/// these. Those with small books do not.
+/// With the difference on all openings from which books are drawn: verdicts that speak of openings like
+/// these. Verdicts with small books do not.
 #[test]
 fn verdicts_on_book_openings_err_at_most_5_percent() {
     let runs = runs(20, 3000);

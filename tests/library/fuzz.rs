@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use referee::fuzzing;
 
-/// Runs a target with each of its seeds. What it asserts holds for all of them.
+/// Runs a target with each of its seeds. Its assertions hold for all of them.
 fn run_seeds(target: &str, run: fn(&[u8])) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
     let seeds: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -169,8 +169,8 @@ impl Process {
         Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
     }
 
-    /// Ends the process after its stream has been closed: SIGTERM after 2 s, SIGKILL after 1 s more. What it keeps is stored
-    /// then.
+    /// Ends the process after its stream has been closed: SIGTERM after 2 s, SIGKILL after 1 s more. Its kept
+    /// data are stored then.
     pub async fn end(mut self) {
         for (timeout_ms, signal) in
             [(limits::END_OF_INPUT_MS, Signal::TERM), (limits::SIGTERM_MS, Signal::KILL)]

@@ -44,9 +44,9 @@ fn builtin(argv: &[OsString], environment: &[OsString]) -> ExitCode {
     .into()
 }
 
-/// Plays with an engine, until the referee ends the connection. The engine has this environment, `NAME=VALUE`, or that of this
-/// process. What goes wrong is written to standard error, which the engine shares. Returns an exit code: 2 if the options are
-/// wrong, and that of the engine if it has failed.
+/// Plays with an engine, until the referee ends the connection. The engine has this environment,
+/// `NAME=VALUE`, or that of this process. Errors are written to standard error, which the engine shares.
+/// Returns an exit code: 2 if the options are wrong, and that of the engine if it has failed.
 pub fn run(engine: &EngineCommand, environment: Option<&[OsString]>) -> u8 {
     match Session::open(engine, environment).and_then(|mut session| session.play()) {
         Ok(()) | Err(Trouble::Over) => 0,
@@ -64,7 +64,7 @@ fn report(error: &dyn std::fmt::Display, code: u8) -> u8 {
     code
 }
 
-/// Reads a line of an engine in each dialect. What is read fits into the `info` of a move.
+/// Reads a line of an engine in each dialect. The parsed text fits into the `info` of a move.
 #[cfg(feature = "fuzzing")]
 pub fn read_line(line: &str) {
     let declared = [uci::option(line), xboard::option(line)];

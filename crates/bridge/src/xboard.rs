@@ -100,7 +100,7 @@ impl Xboard {
         done
     }
 
-    /// Waits until the engine has done all that it was told. What it says until then is out of date.
+    /// Waits until the engine has handled all commands. Its output until then is out of date.
     fn settle(&mut self, wire: &mut Wire, most: Option<Duration>) -> Result<(), Trouble> {
         self.pings += 1;
         let pong = format!("pong {}", self.pings);

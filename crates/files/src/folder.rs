@@ -72,7 +72,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Opens a directory; creates it if it is missing. What is created in it is for all users, as far as the umask allows.
+    /// Opens a directory; creates it if it is missing. Files created in it are for all users, as far as the
+    /// umask allows.
     ///
     /// # Errors
     /// If it cannot be created or opened.

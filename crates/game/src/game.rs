@@ -45,7 +45,7 @@ pub struct Meta {
     pub amounts: Option<&'static str>,
     /// The options, in the order of the rules page.
     pub options: &'static [OptionMeta],
-    /// The reasons that end a match by the rules, for readers. Those that are missing are shown by their code.
+    /// The reasons that end a match by the rules, for readers. A missing reason is shown by its code.
     pub reasons: &'static [ReasonMeta],
     /// The rules page, in Markdown.
     pub rules: &'static str,

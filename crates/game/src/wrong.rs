@@ -1,4 +1,4 @@
-//! Errors on which nobody branches.
+//! Errors on which no code branches.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -10,7 +10,7 @@ use crate::name::NameError;
 use crate::{Chain, Misconfigured, UnknownGame};
 
 /// A defect as a sentence for people that says what would be right; or its place, with the defect as the
-/// source. Errors on which somebody branches have types of their own.
+/// source. Errors on which code branches have types of their own.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct Wrong {
@@ -24,7 +24,7 @@ impl Wrong {
         Wrong { what: Cow::Borrowed(what), why: None }
     }
 
-    /// Another error on which nobody branches, with its sources.
+    /// Another error on which no code branches, with its sources.
     pub fn of(error: &dyn Error) -> Wrong {
         Chain(error).to_string().into()
     }

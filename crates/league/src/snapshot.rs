@@ -74,7 +74,8 @@ pub struct ShownOwner {
 }
 
 impl ShownOwner {
-    /// The owners of these bots, by bot. Who has left is not shown, nor is an owner whose name is that of its bot.
+    /// The owners of these bots, by bot. Former owners are not shown, nor are owners with the name of their
+    /// bot.
     pub fn of(bots: &[LeagueBot], owners: &[LeagueOwner]) -> BTreeMap<String, ShownOwner> {
         let by_id: BTreeMap<&str, &LeagueOwner> =
             owners.iter().map(|owner| (owner.id.as_str(), owner)).collect();

@@ -51,7 +51,7 @@ pub fn keep(rules: &dyn Rules, run: &Path) -> io::Result<()> {
     games.sync()
 }
 
-/// The games that are kept in the directory of a run. Those that cannot be read are reported and left out.
+/// The games that are kept in the directory of a run. Unreadable games are reported and left out.
 ///
 /// # Errors
 /// If the directory cannot be read.

@@ -85,7 +85,7 @@ pub fn files(rules: &dyn Rules) -> Option<(PathBuf, Vec<PathBuf>)> {
 /// Removes the private copies of all games. Their programs cannot start any more.
 pub fn remove_copies() {
     for game in loaded().values() {
-        // A program that still runs may write to it meanwhile. What is left is a temporary file like any other.
+        // A program that still runs may write to it meanwhile. The rest is a temporary file like any other.
         let _ = std::fs::remove_dir_all(game.copy.path());
     }
 }

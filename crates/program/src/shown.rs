@@ -21,7 +21,7 @@ pub(crate) struct Shown {
     pub(crate) places: MovePlaces,
 }
 
-/// Reads and checks the answer to `show`. What it leaves out is made from the rest.
+/// Reads and checks the answer to `show`. Missing parts are made from the rest.
 ///
 /// # Errors
 /// If it is invalid.

@@ -7,7 +7,7 @@ use referee_stats::schedule::MatchId;
 use referee_store::{RuledMatch, RulingAct, RulingRow};
 use serde::Serialize;
 
-/// A ruling as everybody may see it: without who made it, and with its reason only if that is public.
+/// The public form of a ruling: without its author, and with its reason only if that is public.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PublicRuling {
     /// The number, from 1.

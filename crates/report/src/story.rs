@@ -15,7 +15,7 @@ pub struct Story {
     pub second: Option<String>,
     /// The amount by which the leader is ahead, in points or in Elo.
     pub lead: Option<f64>,
-    /// The match after which nobody could catch the winner.
+    /// The match after which no other entrant could catch the winner.
     pub deciding_match: Option<String>,
     /// The last time that the first place changed hands.
     pub last_change_of_lead: Option<LeadChange>,

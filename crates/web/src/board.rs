@@ -150,7 +150,7 @@ impl LiveBoard {
         self.changed.send_replace(());
     }
 
-    /// Ends the match. Everything is shown.
+    /// Ends the match. All steps are shown.
     pub(super) fn conclude(&mut self, result: &str) {
         self.shown = self.steps.len();
         self.end = Some(json::text(&json!({ "result": result, "replay": true })));

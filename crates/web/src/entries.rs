@@ -233,7 +233,7 @@ impl NextEntry {
     }
 }
 
-/// In which order rows of the standings are listed. Those that are equal have the order of their places.
+/// The order of rows in the standings. Equal rows have the order of their places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum StandingsOrder {

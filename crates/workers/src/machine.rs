@@ -66,7 +66,7 @@ impl Machine {
         }
     }
 
-    /// This machine, with this name instead of that of the host. What was not measured is empty.
+    /// This machine, with this name instead of that of the host. A figure that was not measured is empty.
     pub fn here(name: Option<String>, slots: u32) -> Machine {
         let host = || {
             let host = uname().nodename().to_string_lossy().into_owned();

@@ -35,7 +35,7 @@ pub enum NotPacked {
     Disguised,
 }
 
-/// Packs these bots as workers start them. Those with a directory of their own are packed for the run in this
+/// Packs these bots as workers start them. Bots with a directory of their own are packed for the run in this
 /// directory.
 ///
 /// # Errors

@@ -368,8 +368,8 @@ fn a_worker_with_a_refused_outcome_is_put_aside() {
     );
 }
 
-/// A carrier whose workers send each outcome again when they have its verdict. That of the first worker is refused. The last
-/// one, with which the run ends, waits for the second verdicts of the six others.
+/// A carrier whose workers send each outcome again when they have its verdict. The outcome of the first
+/// worker is refused. The last one, with which the run ends, waits for the second verdicts of the six others.
 struct RepeatingCarrier {
     catalog: Catalog,
     verdicts: Sender<((UnitId, String), OutcomeVerdict)>,

@@ -58,7 +58,7 @@ impl JsonSchema for Square {
     }
 }
 
-/// The position as everybody sees it.
+/// The public position.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct View {
     /// The seat to move; empty when the game is over.

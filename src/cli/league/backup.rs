@@ -247,7 +247,8 @@ fn copy_programs(
     Ok(())
 }
 
-/// Makes `to` what `from` is: a file, a link, or a directory with all that is in it. What has the same size and time stays.
+/// Copies a file, a link, or a directory with its content from `from` to `to`. Files of the same size and
+/// time stay.
 fn mirror(from: &Path, to: &Path) -> io::Result<()> {
     let there = fs::symlink_metadata(to).ok();
     let found = match fs::symlink_metadata(from) {

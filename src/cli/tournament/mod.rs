@@ -67,7 +67,7 @@ enum Command {
     Rulings(ruling::RulingsArgs),
 }
 
-/// Reads a tournament file. What can be read is written as a file that means the same.
+/// Reads a tournament file. A file that can be read is written as a file with the same meaning.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn read_file(text: &str, catalog: &Catalog) {
     let Ok(config) = TournamentConfig::parse(text) else { return };

@@ -65,7 +65,7 @@ impl<S: ByteStream> Lane<S> {
         self.flush(stamp);
     }
 
-    /// Notes when the input has arrived that came while the lane waited for rules. What came later has waited since then at most.
+    /// Notes the arrival of input while the lane waited for rules. Later input has waited since then at most.
     fn note_arrivals(&mut self) {
         let Some((arrivals, ended)) = take_arrivals() else { return };
         let now = self.now();

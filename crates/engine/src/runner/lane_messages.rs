@@ -43,8 +43,8 @@ impl EventSender {
 
 /// An event that a lane reports to the runner.
 pub(super) enum LaneEvent {
-    /// It needs bots, given with the index of their configuration: all of them or none. What the match does if one is
-    /// not connected.
+    /// It needs bots, given with the index of their configuration: all of them or none. With the behaviour of
+    /// the match if one is not connected.
     NeedsBots(Vec<(BotKey, usize)>, Wait),
     /// A process is to be terminated; its stream is closed.
     EndProcess(Process),

@@ -1,7 +1,8 @@
 //! Events of lanes and reporter for the spectators of a run.
 //!
-//! Neither waits for the receiver. What it has not taken yet is merged: one step per match with everything that happened
-//! since. Results wait as long as it takes; they are small. Their records are left out beyond [`MOST_BYTES`].
+//! Neither waits for the receiver. Events that it has not taken yet are merged: one step per match with
+//! everything that happened since. Results wait as long as it takes; they are small. Their records are left
+//! out beyond [`MOST_BYTES`].
 
 use std::collections::BTreeMap;
 use std::mem;

@@ -22,7 +22,7 @@ const START_POSITIONS: u64 = 960;
 pub struct Fen {
     /// The pieces, the side to move, castling rights, en passant and the number of the move.
     pub board: Board,
-    /// Consecutive plies without capture and without a move of a pawn. That of the board ends at 100.
+    /// Consecutive plies without capture and without a move of a pawn. The count of the board ends at 100.
     pub quiet_plies: u32,
 }
 

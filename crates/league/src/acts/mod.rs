@@ -204,7 +204,7 @@ pub(super) fn user_of(owner: &str) -> String {
 }
 
 impl League {
-    /// Does what the organiser decides, who is this user of the operating system.
+    /// Applies an act of the organiser, a user of the operating system.
     ///
     /// # Errors
     /// If the state of the league does not allow it, or those of the database. Then nothing changes.
@@ -215,7 +215,7 @@ impl League {
         })
     }
 
-    /// Does what an owner decides. Returns the owner as it is then.
+    /// Applies an act of an owner. Returns the owner after it.
     ///
     /// # Errors
     /// If the owner is not admitted now, if the state of the league does not allow the act, or those of the database. Then

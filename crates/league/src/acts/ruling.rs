@@ -18,7 +18,7 @@ use crate::log::note;
 use crate::matches::{LeagueMatch, find_match};
 use crate::seasons::CURRENT;
 
-/// The matches on which the organiser rules at once. Those that are awarded, or lost by one who is disqualified, are ruled on alone.
+/// The matches of one ruling. An award, or a loss by disqualification, concerns one match alone.
 #[derive(Clone, Debug)]
 pub struct LadderMatches {
     pub ladder: String,

@@ -1,4 +1,4 @@
-//! Checks that the program goes on after every legal move, and has an answer to moves that nobody can list.
+//! Checks that the program goes on after every legal move, and has an answer to moves that cannot be listed.
 
 use crate::MOST_UNLISTED_MOVE;
 use crate::check::Witness;

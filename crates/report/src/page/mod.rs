@@ -127,7 +127,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// A scale for these figures. Those without data, and those that are fixed, do not count.
+    /// A scale for these figures. Figures without data and fixed figures do not count.
     pub fn of(estimates: impl Iterator<Item = Estimate> + Clone) -> Scale {
         let finite = |end: f64| end.is_finite().then_some(end);
         let ends = || estimates.clone().filter(|estimate| estimate.low < estimate.high);

@@ -1,6 +1,6 @@
 //! A match as the data of the player: the first scene, and what changes from step to step.
 //!
-//! A `mask` is a set of views, as bits. What several views share is written once.
+//! A `mask` is a set of views, as bits. Content that several views share is written once.
 
 use std::sync::Arc;
 

@@ -55,7 +55,7 @@ impl RaceReport {
         names.map(|version| version.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Says what is picked, or who is still in the race.
+    /// Names the pick, or the versions that are still in the race.
     pub(super) fn line(&self) -> String {
         let RaceReport { within, alpha, sets, .. } = self;
         let after = counted(*sets, "set", "sets");

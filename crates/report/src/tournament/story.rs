@@ -32,7 +32,8 @@ pub(super) struct StoryOf<'a> {
 struct Course {
     /// After each match, by its number: who was alone in the first place.
     leaders: Vec<(u32, Option<usize>)>,
-    /// The match after which nobody could catch the leader, with the matches that were played in the end.
+    /// The match after which no other entrant could catch the leader, with the matches that were played in
+    /// the end.
     decided: Option<u32>,
 }
 
@@ -214,7 +215,8 @@ impl StoryOf<'_> {
         story
     }
 
-    /// A knockout in progress: who is in the final, or which round is played and who is out. Points say nothing of it.
+    /// A knockout in progress: the finalists, or the round in progress and the entrants that are out. Points
+    /// say nothing of it.
     fn tell_knockout(&self) -> Story {
         let rounds = self.schedule.rounds();
         let mut story = Story::default();
@@ -274,7 +276,7 @@ impl StoryOf<'_> {
         story.deciding_match = Some(id);
     }
 
-    /// When the leader took the lead, and when nobody could catch it any more.
+    /// When the leader took the lead, and when no other entrant could catch it any more.
     fn tell_lead(&self, leader: Entrant, is_over: bool, story: &mut Story) {
         let at = leader.index();
         let Course { leaders, decided } = self.course(at);

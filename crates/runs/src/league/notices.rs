@@ -75,7 +75,7 @@ impl NoticeFiles {
         NoticeFiles { config, folder, read: Mutex::default() }
     }
 
-    /// The texts, which are read again if a file has changed. What cannot be read is left out, and logged.
+    /// The texts, which are read again if a file has changed. Unreadable texts are left out, and logged.
     pub fn current(&self) -> Arc<Notices> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let (seen, mut problems) = self.look();
@@ -108,7 +108,7 @@ impl NoticeFiles {
         }
     }
 
-    /// Copies the files to the directory of another league. Those outside of this one stay where they are.
+    /// Copies the files to the directory of another league. Files outside of this one stay where they are.
     pub fn copy_to(&self, league: &Folder) -> io::Result<()> {
         let PagesConfig { rules, announcements, .. } = &self.config;
         let is_within = |path: &&PathBuf| path.components().count() == 1 && path.is_relative();

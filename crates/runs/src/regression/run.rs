@@ -66,9 +66,7 @@ pub struct RegressionSet {
 }
 
 impl RegressionRun {
-    /// Without any sets. `can_repeat`: whether the moves of a set can repeat an earlier one. `goes_on`: whether
-    /// a crash of `new` is treated as any other fault, instead of ending the run. `shard`: which sets are played, if
-    /// not all.
+    /// Begins without any sets; see the fields of [`RegressionRun`].
     pub fn new(
         regression: Regression,
         scoring: Scoring,

@@ -51,8 +51,8 @@ pub struct Build<'a> {
     pub bot: &'a Path,
 }
 
-/// Builds a bot. Without a `build` it is the files of its archive; otherwise the archive of the result is in the file that `out`
-/// makes. What the build writes goes to the log.
+/// Builds a bot. Without a `build` it is the files of its archive; otherwise the archive of the result is in
+/// the file that `out` makes. The output of the build goes to the log.
 ///
 /// # Errors
 /// If the build fails, takes too long, or its result is too large or refused; I/O errors.

@@ -179,8 +179,8 @@ impl SubmissionQueue {
         Ok(turn)
     }
 
-    /// Works on the next submission that does not rest. What fails is a failure of that submission, also if it is one of the
-    /// machine: it comes after all others then, and has [`MOST_ATTEMPTS`].
+    /// Works on the next submission that does not rest. An error is a failure of that submission, also if it
+    /// is one of the machine: it comes after all others then, and has [`MOST_ATTEMPTS`].
     ///
     /// # Errors
     /// If the disk is full or the database cannot be used: the submission stays in the queue, and so do all others.

@@ -84,8 +84,8 @@ impl Format {
         !matches!(self, Format::Swiss { .. }) && !self.is_final()
     }
 
-    /// Returns whether later pairs depend on results so that earlier rounds cannot be changed, and nobody can
-    /// enter late.
+    /// Returns whether later pairs depend on results so that earlier rounds cannot be changed, and no entrant
+    /// can enter late.
     pub fn is_final(self) -> bool {
         matches!(self, Format::Knockout { .. } | Format::Race(_) | Format::Grade(_))
     }

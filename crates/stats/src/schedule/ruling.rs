@@ -12,7 +12,7 @@ use referee_game::{Misconfigured, Wrong};
 pub enum MatchRuling {
     /// It does not count: see *Void* in the documentation of this module.
     Void,
-    /// Not played: the side of the winner gets the points of a win; without a winner everybody gets half of
+    /// Not played: the side of the winner gets the points of a win; without a winner each side gets half of
     /// them. Like the points of a bye they count in the standings, and as evidence of strength they do not.
     Award {
         /// `None` for a draw.

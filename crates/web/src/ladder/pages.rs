@@ -74,7 +74,7 @@ impl PackSending {
     }
 }
 
-/// A ladder as spectators and owners see it. What reads the database may block.
+/// A ladder as spectators and owners see it. Reading the database may block.
 pub struct LadderPages {
     pub name: String,
     pub game: &'static Meta,

@@ -160,8 +160,8 @@ impl Cache {
         Ok(Unpacked { folder, _held: held, _archive: archive })
     }
 
-    /// Removes the archives that were not used for the longest time, until the rest is within the limit. Those in use
-    /// stay.
+    /// Removes the archives that were not used for the longest time, until the rest is within the limit.
+    /// Archives in use stay.
     fn evict(&self) -> io::Result<()> {
         let _lock = self.lock()?;
         let mut archives = Vec::new();

@@ -397,7 +397,8 @@ impl NatsDesk {
         taken
     }
 
-    /// Removes workers that have sent nothing for too long, counted from `since`. What they had begun with was lost with them.
+    /// Removes workers that have sent nothing for too long, counted from `since`. Their work in progress was
+    /// lost with them.
     fn remove_lost(&mut self, now: Instant, since: Instant) {
         let most = self.times.lost;
         let lost = self.take_workers(|worker| now - worker.seen.max(since) > most);

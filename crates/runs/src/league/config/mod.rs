@@ -266,7 +266,8 @@ impl LeagueConfig {
         }
     }
 
-    /// Checks that these programs of the league can be confined. Those that were handed in do not play where they cannot.
+    /// Checks that these programs of the league can be confined. Submitted programs do not play on such
+    /// machines.
     ///
     /// # Errors
     /// If this machine lacks a layer of one of them.

@@ -71,8 +71,9 @@ impl LeagueConfig {
         self.folder.join(directory.map_or(Path::new(""), PathBuf::as_path))
     }
 
-    /// Stores the programs of the file in the database. Those that are not listed any more are revoked. A program whose
-    /// name another bot has is left out, so that the name of an owner's bot does not keep the server from starting.
+    /// Stores the programs of the file in the database. Programs that are not listed any more are revoked. A
+    /// program whose name another bot has is left out, so that the name of an owner's bot does not keep the
+    /// server from starting.
     ///
     /// # Errors
     /// Errors of the database.

@@ -15,7 +15,7 @@ const CHALLENGE_AFTER: u64 = 9;
 /// The number of challenges examined for a match, however many wait.
 const LOOKED_AT: usize = 32;
 
-/// The challenges that wait. Those who ask take turns.
+/// The challenges that wait. Their owners take turns.
 #[derive(Debug, Default)]
 pub(super) struct Challenges {
     waiting: BTreeMap<i64, Challenge>,

@@ -219,7 +219,8 @@ impl Drop for EndControl {
     }
 }
 
-/// Plays the matches of a ladder that workers play, until it is stopped. Those that are out then stay with their workers.
+/// Plays the matches of a ladder that workers play, until it is stopped. Matches that are out then stay with
+/// their workers.
 fn play_on_workers(
     mut coordinator: Box<Coordinator>,
     job: Job,

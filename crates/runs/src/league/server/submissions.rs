@@ -121,8 +121,8 @@ fn checked(ladder: &OpenedLadder) -> CheckedLadder {
     }
 }
 
-/// Works on the queue, at a low priority, until the server stops or `ended` resolves. What is in progress then begins anew
-/// with the next server.
+/// Works on the queue, at a low priority, until the server stops or `ended` resolves. Work in progress then
+/// begins anew with the next server.
 pub(super) fn work(
     queue: SubmissionQueue,
     stop: &LeagueStop,

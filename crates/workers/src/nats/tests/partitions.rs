@@ -9,8 +9,8 @@ use super::*;
 /// thousands.
 const SETS: u32 = 400;
 
-/// A proxy to a server, which passes nothing on while it is closed. What was sent meanwhile arrives late, or is lost with its
-/// connection.
+/// A proxy to a server, which passes nothing on while it is closed. Bytes sent meanwhile arrive late, or are
+/// lost with its connection.
 struct Proxy {
     port: u16,
     is_open: watch::Sender<bool>,
