@@ -22,7 +22,7 @@ pub(crate) const VIEW_AND_LEGAL: &str = r#""view","legal""#;
 pub(crate) const TURN: &str = concat!(
     r#"{"type":"turn","match":"m100","seat":0,"turn":20,"view":{"to_move":[0],"board":"bbbb.bbb..b...b...w.w.w.w.wwwwww","#,
     r#""fen":"B:W19,21,23,25,27,28,29,30,31,32:B1,2,3,4,6,7,8,11,15","quiet_plies":0},"#,
-    r#""legal":["11-16","15-18","6-10","7-10","8-12"],"clock":{"bank_ms":60000,"limit_ms":65000}}"#,
+    r#""legal":["11-16","15-18","6-10","7-10","8-12"],"clock":{"bank_ms":60000,"limit_ms":65000},"banks_ms":[60000,60000]}"#,
     "\n"
 );
 
@@ -67,10 +67,10 @@ pub(crate) fn lines(mut chunk: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Answers a line if it needs an answer. Returns whether it was a request for a move.
 pub(crate) fn answer(line: &[u8], answers: &mut Vec<u8>) -> Result<bool> {
     if let Some(turn) = line.strip_prefix(b"{\"type\":\"turn\",") {
-        // Match, seat and turn come first, as in the answer; the last list is that of the legal moves.
+        // Match, seat and turn come first, as in the answer.
         let address = &turn[..memchr_iter(b',', turn).nth(2).ok_or("no turn")? + 1];
         let number = &address[memrchr(b':', address).ok_or("no turn")? + 1..address.len() - 1];
-        let legal = &turn[memrchr(b'[', turn).ok_or("no legal")? + 1..];
+        let legal = &turn[memmem::find(turn, br#""legal":["#).ok_or("no legal")? + 9..];
         let legal = &legal[..memchr(b']', legal).ok_or("no end")?];
         let commas = || memchr_iter(b',', legal);
         let choice = pick(std::str::from_utf8(number)?.parse()?, commas().count() + 1);
