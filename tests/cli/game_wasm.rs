@@ -152,6 +152,18 @@ fn a_module_says_why_it_traps_and_is_initialized() {
 }
 
 #[test]
+fn a_module_is_played_where_address_space_is_limited() {
+    let folder = Folder::new();
+    let game = in_c(&folder, &[]);
+    let bot = sample("python/random_bot.py");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -v 4194304; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_referee")]);
+    shell.args(["play", &game, &bot, &bot, "--json"]);
+    let report = Referee::start_as(&mut shell).end().with_code(0).one("match");
+    assert_eq!(report["reason"], "length", "{report}");
+}
+
+#[test]
 fn files_that_are_no_module_of_rules_are_refused() {
     let folder = Folder::new();
     let game = in_c(&folder, &[]);

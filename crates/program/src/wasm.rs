@@ -1,15 +1,18 @@
 //! Rules as a WebAssembly module.
 
+use std::pin::pin;
+use std::sync::LazyLock;
+use std::task::{Context, Poll, Waker};
+
 use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
 use referee_game::{Chain, Wrong};
 use referee_transport::{LongComputation, is_interrupted};
-use wasmi::errors::{ErrorKind, InstantiationError, MemoryError, TableError};
-use wasmi::{
-    CompilationMode, Config, Engine, ExternType, Instance, Memory, Module, ResourceLimiter, Store, TrapCode,
-    TypedFunc, TypedResumableCall, ValType, WasmParams, WasmResults,
+use wasmtime::{
+    Config, Enabled, Engine, ExternType, FuncType, Instance, InstanceAllocationStrategy, Module,
+    PoolingAllocationConfig, ResourceLimiter, Store, Trap, TypedFunc, ValType, WasmFeatures, WasmParams,
+    WasmResults,
 };
-use wasmi_core::LimiterError;
 
 use crate::{BadAnswer, Carrier, MOST_ANSWER, Manifest, Restarts};
 
@@ -18,6 +21,8 @@ const MOST_MEMORY: usize = 256 << 20;
 /// The maximum number of tables of an instance, and of the elements of each.
 const MOST_TABLES: usize = 16;
 const MOST_ELEMENTS: usize = 1 << 20;
+/// The maximum size of the stack of an instance, in bytes.
+const MOST_STACK: usize = 512 << 10;
 /// The fuel of a millisecond of a limit: an instruction takes about one unit.
 const FUEL_PER_MS: u64 = 1_000_000;
 /// The fuel after which to look whether the run is interrupted, and whether bots of other matches have answered.
@@ -28,6 +33,23 @@ const MOST_START: u64 = FUEL_PER_MS;
 const MOST_ERROR: u64 = 20 * FUEL_PER_MS;
 /// The characters of an answer, and the bytes of a trap's reason, that a failure quotes.
 const QUOTED: usize = 400;
+/// How many instances may exist at once whose memory is reused. A thread has one at a time.
+const POOLED: u32 = 1000;
+/// The maximum number of elements of the only table of such an instance.
+const POOLED_ELEMENTS: usize = 20_000;
+/// How many places of such instances keep memory after those of other modules.
+const POOLED_UNUSED: u32 = 16;
+/// How much of a memory and of a table is reset by writing, in bytes; the rest is given back to the operating system.
+const KEPT_MEMORY: usize = 4 << 20;
+const KEPT_WITHOUT_SCAN: usize = 256 << 10;
+const KEPT_TABLE: usize = 64 << 10;
+/// How much address space is reserved beyond a memory that is not reused, in bytes: it is copied when it outgrows that.
+const RESERVED: u64 = 64 << 20;
+
+/// The maximum size of the code of a module, in bytes: what compiles it takes up to ten seconds of a processor for each MiB.
+const MOST_CODE: usize = 4 << 20;
+/// The section of a module that has its code.
+const CODE_SECTION: u8 = 10;
 
 /// The exports of a module beside its memory.
 const ALLOC: &str = "alloc";
@@ -36,12 +58,78 @@ const MEMORY: &str = "memory";
 const INITIALIZE: &str = "_initialize";
 const ERROR: &str = "error";
 
+/// Instances whose memory is reused: only pages that were written are reset. It reserves terabytes of address space, of which
+/// some machines have less.
+static POOL: LazyLock<Option<Engine>> = LazyLock::new(|| {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_core_instances(POOLED).total_memories(POOLED).total_tables(POOLED).total_stacks(POOLED);
+    pool.table_elements(POOLED_ELEMENTS).max_unused_warm_slots(POOLED_UNUSED);
+    // Without a scan, all of what is kept is reset.
+    let scans = PoolingAllocationConfig::is_pagemap_scan_available();
+    pool.pagemap_scan(if scans { Enabled::Yes } else { Enabled::No });
+    pool.linear_memory_keep_resident(if scans { KEPT_MEMORY } else { KEPT_WITHOUT_SCAN });
+    pool.table_keep_resident(KEPT_TABLE);
+    let mut config = config();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    Engine::new(&config).ok()
+});
+
+/// Instances with memory of their own, for modules that do not fit into the pool and machines without it.
+static APART: LazyLock<Result<Engine, wasmtime::Error>> = LazyLock::new(|| {
+    let mut config = config();
+    config.allocation_strategy(InstanceAllocationStrategy::OnDemand);
+    config.memory_reservation(0).memory_guard_size(0).memory_reservation_for_growth(RESERVED);
+    Engine::new(&config)
+});
+
+fn config() -> Config {
+    let mut config = Config::new();
+    config
+        .consume_fuel(true)
+        .max_wasm_stack(MOST_STACK)
+        .async_stack_size(2 * MOST_STACK)
+        .wasm_backtrace_max_frames(None);
+    // A NaN has the same bits everywhere.
+    config.cranelift_nan_canonicalization(true);
+    let features = WasmFeatures::WASM2 | WasmFeatures::TAIL_CALL | WasmFeatures::EXTENDED_CONST;
+    config.wasm_features(!features | WasmFeatures::SIMD, false);
+    config
+}
+
+/// The size of the code of a module, in bytes, if it has some.
+fn code_size(module: &[u8]) -> Option<usize> {
+    // After the magic number and the version.
+    let mut rest = module.get(8..)?;
+    loop {
+        let (&section, after) = rest.split_first()?;
+        // Seven bits in a byte, the lowest first; the last one has no eighth bit.
+        let last = after.iter().take(5).position(|byte| byte & 0x80 == 0)?;
+        let (size, after) = after.split_at(last + 1);
+        let size = size.iter().rev().fold(0, |size, byte| size << 7 | usize::from(byte & 0x7f));
+        if section == CODE_SECTION {
+            return Some(size);
+        }
+        rest = after.get(size..)?;
+    }
+}
+
+fn compile(bytes: &[u8]) -> wasmtime::Result<Module> {
+    if let Some(pool) = &*POOL
+        && let Ok(module) = Module::from_binary(pool, bytes)
+    {
+        return Ok(module);
+    }
+    match &*APART {
+        Ok(apart) => Module::from_binary(apart, bytes),
+        Err(error) => Err(wasmtime::Error::msg(error.to_string())),
+    }
+}
+
 /// A WebAssembly module that answers requests. Each request gets an instance of its own, so that an answer depends on the
 /// request alone.
 #[derive(Debug)]
 pub struct WasmModule {
     name: String,
-    engine: Engine,
     module: Module,
     /// The fuel of a request, with the instantiation.
     fuel: u64,
@@ -50,18 +138,18 @@ pub struct WasmModule {
 /// Reasons why an instance has not answered a request.
 #[derive(Debug, thiserror::Error)]
 enum Trapped {
-    #[error(transparent)]
-    Failed(#[from] wasmi::Error),
+    #[error("{0}")]
+    Failed(String),
     #[error("{trap}: {why}")]
-    Because { trap: wasmi::Error, why: String },
+    Because { trap: String, why: String },
     #[error("it used more than {0} units of fuel")]
     OutOfFuel(u64),
     #[error("the run was interrupted")]
     Interrupted,
     #[error(transparent)]
     Unwatched(#[from] std::io::Error),
-    #[error("it needs more than {} MiB of memory, or larger tables", MOST_MEMORY >> 20)]
-    OutOfMemory,
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
     #[error("`{ALLOC}` returned {offset}, where its memory of {size} bytes has no room for {length}")]
     Allocated { offset: u32, length: u32, size: usize },
     #[error("`{HANDLE}` returned an answer of {length} bytes at {offset}, beyond its memory of {size} bytes")]
@@ -72,16 +160,35 @@ enum Trapped {
     Wrongly { what: BadAnswer, answer: String },
 }
 
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("it needs more than {} MiB of memory, or larger tables", MOST_MEMORY >> 20)]
+struct OutOfMemory;
+
+impl From<wasmtime::Error> for Trapped {
+    fn from(error: wasmtime::Error) -> Trapped {
+        Trapped::Failed(error.to_string().trim_start_matches("wasm trap: ").to_owned())
+    }
+}
+
+/// `fuel` is what it had.
+fn trapped(error: wasmtime::Error, fuel: u64) -> Trapped {
+    match error.downcast_ref() {
+        Some(Trap::OutOfFuel) => Trapped::OutOfFuel(fuel),
+        _ if error.is::<OutOfMemory>() => Trapped::OutOfMemory(OutOfMemory),
+        _ => error.into(),
+    }
+}
+
 impl WasmModule {
     /// Compiles a module. `name` is its file, `manifest` has its limits.
     ///
     /// # Errors
     /// If it is not valid, imports something, or does not export what rules export.
     pub fn new(name: &str, bytes: &[u8], manifest: &Manifest) -> Result<WasmModule, Wrong> {
-        let mut config = Config::default();
-        config.consume_fuel(true).compilation_mode(CompilationMode::Eager).ignore_custom_sections(true);
-        let engine = Engine::new(&config);
-        let module = Module::new(&engine, bytes).map_err(|error| match bytes.trim_ascii_start() {
+        if let Some(size) = code_size(bytes).filter(|size| *size > MOST_CODE) {
+            return Err(format!("its code has {size} bytes; it has at most {MOST_CODE}").into());
+        }
+        let module = compile(bytes).map_err(|error| match bytes.trim_ascii_start() {
             [b'(', ..] | [b';', b';', ..] => {
                 Wrong::new("not a valid WebAssembly module: it is text; `wat2wasm` makes a module of it")
             }
@@ -94,9 +201,9 @@ impl WasmModule {
             let (module, name) = (import.module(), import.name());
             return Err(format!("it imports `{module}.{name}`; rules import nothing").into());
         }
-        let function = |name, expected: (&[ValType], &[ValType])| match module.get_export(name) {
-            Some(ExternType::Func(of)) => (of.params(), of.results()) == expected,
-            _ => false,
+        let function = |name, (params, results): (&[ValType], &[ValType])| {
+            let expected = FuncType::new(module.engine(), params.iter().cloned(), results.iter().cloned());
+            matches!(module.get_export(name), Some(ExternType::Func(of)) if FuncType::eq(&of, &expected))
         };
         if !matches!(module.get_export(MEMORY), Some(ExternType::Memory(_))) {
             return Err("it does not export `memory`, its memory".into());
@@ -115,7 +222,7 @@ impl WasmModule {
         if module.get_export(ERROR).is_some() && !function(ERROR, (&[], &[ValType::I64])) {
             return Err("it does not export `error` as a function to i64".into());
         }
-        Ok(WasmModule { name: name.to_owned(), engine, module, fuel: manifest.limit_ms * FUEL_PER_MS })
+        Ok(WasmModule { name: name.to_owned(), module, fuel: manifest.limit_ms * FUEL_PER_MS })
     }
 
     /// Answers a request with a fresh instance.
@@ -124,15 +231,15 @@ impl WasmModule {
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
     ) -> Result<(), Trapped> {
-        let mut store = Store::new(&self.engine, MemoryLimits { is_running: false });
+        let mut store = Store::new(self.module.engine(), Limits { is_running: false });
         store.limiter(|limits| limits);
         let fuel = self.fuel.min(MOST_START);
         store.set_fuel(fuel)?;
         let instance = Instance::new(&mut store, &self.module, &[]).map_err(|error| trapped(error, fuel))?;
-        let left = self.fuel - (fuel - store.get_fuel()?);
+        store.set_fuel(self.fuel - (fuel - store.get_fuel()?))?;
+        store.fuel_async_yield_interval(Some(SLICE))?;
         store.data_mut().is_running = true;
-        let mut running =
-            RunningModule { store, fuel: self.fuel, left, computation: LongComputation::default() };
+        let mut running = RunningModule { store, fuel: self.fuel, computation: LongComputation::default() };
         running.answer(&instance, request, accept).map_err(|error| match error {
             Trapped::Failed(trap) => match running.why(&instance) {
                 Some(why) => Trapped::Because { trap, why },
@@ -145,53 +252,40 @@ impl WasmModule {
 
 /// Limits that end an instance: a module that could see them could make its answers depend on them.
 #[derive(Debug)]
-struct MemoryLimits {
-    /// Whether it has been instantiated. From then on its tables keep their sizes: to grow one cannot be resumed.
+struct Limits {
+    /// Whether it has been instantiated. From then on its tables keep their sizes: those that are reused have less room.
     is_running: bool,
 }
 
-impl ResourceLimiter for MemoryLimits {
-    fn memory_growing(&mut self, _: usize, to: usize, most: Option<usize>) -> Result<bool, LimiterError> {
+impl ResourceLimiter for Limits {
+    fn memory_growing(&mut self, _: usize, to: usize, most: Option<usize>) -> wasmtime::Result<bool> {
         let may_grow = to <= most.unwrap_or(MOST_MEMORY).min(MOST_MEMORY);
-        may_grow.then_some(true).ok_or(LimiterError::ResourceLimiterDeniedAllocation)
+        may_grow.then_some(true).ok_or_else(|| OutOfMemory.into())
     }
 
-    fn memory_grow_failed(&mut self, error: &MemoryError) -> Result<(), LimiterError> {
-        match error {
-            // It is resumed.
-            MemoryError::OutOfFuel { .. } => Ok(()),
-            _ => Err(LimiterError::ResourceLimiterDeniedAllocation),
-        }
+    fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        Err(OutOfMemory.into())
     }
 
-    fn table_growing(&mut self, _: usize, to: usize, most: Option<usize>) -> Result<bool, LimiterError> {
+    fn table_growing(&mut self, _: usize, to: usize, most: Option<usize>) -> wasmtime::Result<bool> {
         let may_grow = !self.is_running && to <= most.unwrap_or(MOST_ELEMENTS).min(MOST_ELEMENTS);
-        may_grow.then_some(true).ok_or(LimiterError::ResourceLimiterDeniedAllocation)
+        may_grow.then_some(true).ok_or_else(|| OutOfMemory.into())
     }
 
-    fn table_grow_failed(&mut self, _: &TableError) -> Result<(), LimiterError> {
-        Err(LimiterError::ResourceLimiterDeniedAllocation)
-    }
-
-    fn instances(&self) -> usize {
-        1
+    fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
+        Err(OutOfMemory.into())
     }
 
     fn tables(&self) -> usize {
         MOST_TABLES
     }
-
-    fn memories(&self) -> usize {
-        1
-    }
 }
 
 /// A module that answers a request.
 struct RunningModule {
-    store: Store<MemoryLimits>,
-    /// The fuel of the request, and what is left of it.
+    store: Store<Limits>,
+    /// The fuel of the request.
     fuel: u64,
-    left: u64,
     computation: LongComputation,
 }
 
@@ -202,19 +296,18 @@ impl RunningModule {
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
     ) -> Result<(), Trapped> {
-        let (memory, alloc, handle) = exports(instance, &self.store)?;
-        if instance.get_func(&self.store, INITIALIZE).is_some() {
-            let initialize = instance.get_typed_func::<(), ()>(&self.store, INITIALIZE)?;
-            self.call(&initialize, ())?;
+        if instance.get_func(&mut self.store, INITIALIZE).is_some() {
+            self.call::<(), ()>(instance, INITIALIZE, ())?;
         }
         // The length of a request is bounded by those of states and moves.
         let length = request.len() as u32;
-        let at = self.call(&alloc, length)?;
+        let at: u32 = self.call(instance, ALLOC, length)?;
+        let memory = instance.get_memory(&mut self.store, MEMORY).expect("a module of rules exports it");
         if memory.write(&mut self.store, at as usize, request).is_err() {
             let size = memory.data_size(&self.store);
             return Err(Trapped::Allocated { offset: at, length, size });
         }
-        let (offset, length) = text_at(self.call(&handle, (at, length))?);
+        let (offset, length) = text_at(self.call(instance, HANDLE, (at, length))?);
         if length as usize > MOST_ANSWER {
             return Err(Trapped::LongAnswer(length));
         }
@@ -231,46 +324,30 @@ impl RunningModule {
 
     /// The module's own words for a trap.
     fn why(&mut self, instance: &Instance) -> Option<String> {
-        let memory = instance.get_memory(&self.store, MEMORY)?;
-        let error = instance.get_typed_func::<(), u64>(&self.store, ERROR).ok()?;
-        self.left = self.left.min(MOST_ERROR);
-        let (offset, length) = text_at(self.call(&error, ()).ok()?);
+        let memory = instance.get_memory(&mut self.store, MEMORY)?;
+        instance.get_func(&mut self.store, ERROR)?;
+        self.store.set_fuel(self.store.get_fuel().ok()?.min(MOST_ERROR)).ok()?;
+        let (offset, length) = text_at(self.call(instance, ERROR, ()).ok()?);
         let from = offset as usize;
         let text = memory.data(&self.store).get(from..from + length as usize)?;
         let text = String::from_utf8_lossy(&text[..text.len().min(QUOTED)]);
         Some(text.into_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Calls a function, in slices.
-    fn call<P: WasmParams, R: WasmResults>(
+    /// Calls an exported function, in slices.
+    fn call<P: WasmParams + Sync, R: WasmResults + Sync>(
         &mut self,
-        function: &TypedFunc<P, R>,
+        instance: &Instance,
+        name: &str,
         params: P,
     ) -> Result<R, Trapped> {
-        let fuel = self.fuel;
-        let trapped = |error| trapped(error, fuel);
-        let mut slice = SLICE.min(self.left);
-        self.store.set_fuel(slice)?;
-        let mut call = function.call_resumable(&mut self.store, params).map_err(trapped)?;
+        let function: TypedFunc<P, R> = instance.get_typed_func(&mut self.store, name)?;
+        let mut call = pin!(function.call_async(&mut self.store, params));
         loop {
-            self.left -= slice - self.store.get_fuel()?;
-            match call {
-                TypedResumableCall::Finished(results) => return Ok(results),
-                TypedResumableCall::HostTrap(_) => {
-                    return Err(Trapped::Failed(wasmi::Error::new("a host trap")));
-                }
-                TypedResumableCall::OutOfFuel(_) if self.computation.look()? => {
-                    return Err(Trapped::Interrupted);
-                }
-                TypedResumableCall::OutOfFuel(paused) => {
-                    let needed = paused.required_fuel();
-                    if needed > self.left || self.left == 0 {
-                        return Err(Trapped::OutOfFuel(fuel));
-                    }
-                    slice = needed.max(SLICE.min(self.left));
-                    self.store.set_fuel(slice)?;
-                    call = paused.resume(&mut self.store).map_err(trapped)?;
-                }
+            match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(result) => return result.map_err(|error| trapped(error, self.fuel)),
+                Poll::Pending if self.computation.look()? => return Err(Trapped::Interrupted),
+                Poll::Pending => {}
             }
         }
     }
@@ -279,29 +356,6 @@ impl RunningModule {
 /// The offset and the length in what a module returns for a text.
 fn text_at(packed: u64) -> (u32, u32) {
     ((packed >> 32) as u32, packed as u32)
-}
-
-type Exports = (Memory, TypedFunc<u32, u32>, TypedFunc<(u32, u32), u64>);
-
-fn exports(instance: &Instance, store: &Store<MemoryLimits>) -> Result<Exports, wasmi::Error> {
-    let memory = instance.get_memory(store, MEMORY);
-    let memory = memory.ok_or_else(|| wasmi::Error::new("it does not export its memory"))?;
-    Ok((memory, instance.get_typed_func(store, ALLOC)?, instance.get_typed_func(store, HANDLE)?))
-}
-
-fn trapped(error: wasmi::Error, fuel: u64) -> Trapped {
-    match (error.as_trap_code(), error.kind()) {
-        (Some(TrapCode::OutOfFuel), _) => Trapped::OutOfFuel(fuel),
-        (Some(TrapCode::GrowthOperationLimited), _) => Trapped::OutOfMemory,
-        (
-            None,
-            ErrorKind::Instantiation(
-                InstantiationError::FailedToInstantiateMemory(_)
-                | InstantiationError::FailedToInstantiateTable(_),
-            ),
-        ) => Trapped::OutOfMemory,
-        _ => Trapped::Failed(error),
-    }
 }
 
 impl Carrier for WasmModule {
@@ -423,6 +477,8 @@ mod tests {
         let recurses = r#"(func $f (export "handle") (param i32 i32) (result i64)
             (i64.add (i64.const 1) (call $f (local.get 0) (local.get 1))))"#;
         assert!(failure(&[MEMORY, ALLOC, recurses]).contains("stack"));
+        let starts = "(func $again (call $again) (call $again)) (start $again)";
+        assert!(failure(&[MEMORY, ALLOC, HANDLE, starts]).contains("stack"));
         let data = r#"(data (i32.const 65535) "xy")"#;
         assert!(failure(&[MEMORY, ALLOC, HANDLE, data]).contains("memory access"));
     }
@@ -513,5 +569,66 @@ mod tests {
             (func (export "handle") (param i32 i32) (result i64) (i64.const 0x1000000003))"#;
         let text = failure(&[MEMORY, ALLOC, bytes]);
         assert!(text.contains("invalid unicode"), "{text}");
+    }
+
+    #[test]
+    fn no_instance_sees_what_another_wrote() {
+        let pages = r#"(memory (export "memory") 320)"#;
+        // It answers whether the memory at 16 MiB is 0, and writes there, and at 64 KiB and in a table.
+        let writes = r#"(table 10 funcref) (elem declare func $handle) (data (i32.const 16) "0")
+            (func $handle (export "handle") (param i32 i32) (result i64)
+                (i32.store8 (i32.const 16) (i32.add (i32.const 48) (i32.add
+                    (i32.and (i32.eqz (i32.load (i32.const 0x1000000))) (i32.eqz (i32.load (i32.const 0x10000))))
+                    (ref.is_null (table.get 0 (i32.const 3))))))
+                (i32.store (i32.const 0x1000000) (i32.const 7))
+                (i32.store (i32.const 0x10000) (i32.const 7))
+                (table.set 0 (i32.const 3) (ref.func $handle))
+                (i64.const 0x1000000001))"#;
+        let first = module(&[pages, ALLOC, writes]).expect("a module of rules");
+        let second = module(&[pages, ALLOC, writes, "(func)"]).expect("a module of rules");
+        for asked in [&first, &first, &second, &second, &first] {
+            assert_eq!(ask(asked, "{}").expect("an answer"), "2");
+        }
+    }
+
+    #[test]
+    fn a_module_that_does_not_fit_into_the_pool_answers() {
+        let tables = "(table 30000 funcref) (table 10 funcref)";
+        let large = module(&[MEMORY, ALLOC, HANDLE, tables]).expect("a module of rules");
+        assert_eq!(ask(&large, "{}").expect("an answer"), r#"{"x":1}"#);
+        let grows = r#"(func (export "handle") (param i32 i32) (result i64)
+            (loop (drop (memory.grow (i32.const 100))) (br 0)) unreachable)"#;
+        assert!(failure(&[MEMORY, ALLOC, grows, tables]).contains("256 MiB"));
+        let beyond = r#"(func (export "handle") (param i32 i32) (result i64) (i64.load (i32.const -8)))"#;
+        assert!(failure(&[MEMORY, ALLOC, beyond, tables]).contains("out of bounds memory access"));
+    }
+
+    #[test]
+    fn a_nan_has_the_same_bits_on_every_machine() {
+        let divides = r#"(data (i32.const 16) "0")
+            (func (export "handle") (param i32 i32) (result i64)
+                (i32.store8 (i32.const 16) (i32.add (i32.const 48) (i32.eq (i32.const 0x7fc00000)
+                    (i32.reinterpret_f32 (f32.div (f32.convert_i32_u (local.get 0)) (f32.const nan:0x200001))))))
+                (i64.const 0x1000000001))"#;
+        let divides = module(&[MEMORY, ALLOC, divides]).expect("a module of rules");
+        assert_eq!(ask(&divides, "{}").expect("an answer"), "1");
+    }
+
+    #[test]
+    fn copies_and_fills_use_fuel_for_each_byte() {
+        let fills = r#"(func (export "handle") (param i32 i32) (result i64)
+            (loop (memory.fill (i32.const 0) (i32.const 1) (i32.const 0xff0000)) (br 0)) unreachable)"#;
+        let text = failure(&[r#"(memory (export "memory") 256)"#, ALLOC, fills]);
+        assert!(text.contains("it used more than 20000000 units of fuel"), "{text}");
+    }
+
+    #[test]
+    fn long_code_and_vectors_are_refused() {
+        let manifest = Manifest::read(MANIFEST).expect("a manifest");
+        let long = b"\0asm\x01\0\0\0\x0a\x81\x80\x80\x02";
+        let text = Chain(&WasmModule::new("toy.wasm", long, &manifest).expect_err("a refusal")).to_string();
+        assert_eq!(text, "its code has 4194305 bytes; it has at most 4194304");
+        let vectors = "(func (drop (v128.const i64x2 0 0)))";
+        assert!(refusal(&[MEMORY, ALLOC, HANDLE, vectors]).starts_with("not a valid WebAssembly module: "));
     }
 }
