@@ -9,7 +9,7 @@
 //! | `regress` | [`Listening`], [`Watching`], [`RegressionSet`](crate::runs::regression::RegressionSet), [`RegressionReport`](crate::report::RegressionReport) |
 //! | `regress merge` | [`RegressionReport`](crate::report::RegressionReport) |
 //! | `sprt` | [`SprtReport`] |
-//! | `tournament run`, `resume`, `best` | [`Listening`], [`Watching`], [`MatchLine`], [`OutOfRace`], [`StandingsLine`] |
+//! | `tournament run`, `resume`, `best` | [`Listening`], [`Watching`], [`MatchLine`], [`EliminatedVersion`], [`StandingsLine`] |
 //! | `grade` | [`GradeLine`] |
 //! | `tournament watch` | [`Watching`] |
 //! | `tournament check` | [`TournamentCheck`] |
@@ -652,7 +652,7 @@ pub(super) struct StandingsLine<'a> {
 /// A version that is out of a race.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "out")]
-pub(super) struct OutOfRace {
+pub(super) struct EliminatedVersion {
     pub(super) name: String,
     /// Whether it is not the best, or not better than the one that is ahead by more than may be.
     pub(super) state: RaceState,

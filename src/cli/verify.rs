@@ -16,7 +16,7 @@ use crate::cli::screen::Screen;
 use crate::files::has_extension;
 use crate::game::counted;
 use crate::game::json;
-use crate::game::{Catalog, Chain, Checked, Flaw, Notation, Validity};
+use crate::game::{Catalog, Chain, CheckedGame, Flaw, Notation, Validity};
 use crate::record;
 use anyhow::Context as _;
 
@@ -207,7 +207,7 @@ impl<W: Write> VerifyPrinter<'_, W> {
             self.differing += 1;
             return self.print(&VerifyLine::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } });
         };
-        for Checked { plies, remarks, mut verdict } in games {
+        for CheckedGame { plies, remarks, mut verdict } in games {
             count.games += 1;
             count.plies += plies;
             count.remarks += remarks.len();

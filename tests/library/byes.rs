@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::schedules::{TWO, plan, play, scheduled};
-use referee::stats::schedule::{ByePoints, Due, Format, Plan, Schedule, Set};
+use referee::stats::schedule::{ByePoints, DueMatch, Format, Plan, Schedule, Set};
 use referee::stats::standings::Unplayed;
 use referee::stats::{Deals, Entrant, MatchResult};
 
@@ -12,7 +12,7 @@ fn swiss(rounds: u32, entrants: usize) -> Plan {
 }
 
 /// The first in the list of entrants wins.
-fn favourite(due: &Due) -> Vec<u8> {
+fn favourite(due: &DueMatch) -> Vec<u8> {
     if due.lineup.seats()[0] < due.lineup.seats()[1] { vec![1, 2] } else { vec![2, 1] }
 }
 
@@ -21,7 +21,7 @@ fn play_round(schedule: &mut Schedule, without: &[u16]) -> Vec<(u32, MatchResult
     let round = schedule.next_round();
     let mut played = Vec::new();
     while schedule.next_round() == round {
-        let is_played = |due: &Due| without.iter().all(|&other| !due.lineup.has(Entrant(other)));
+        let is_played = |due: &DueMatch| without.iter().all(|&other| !due.lineup.has(Entrant(other)));
         let Some(due) = schedule.due().find(is_played) else { break };
         let result = MatchResult::played(due.set, due.lineup, &favourite(&due));
         schedule.record(due.id.number, result).unwrap();

@@ -5,7 +5,7 @@ use referee::game::chance::{RandomStream, Seed};
 use referee::game::{Seating, Uniform};
 use referee::stats::rating::bradley_terry::{self, Counts};
 use referee::stats::rating::weng_lin;
-use referee::stats::schedule::{Due, Format, Plan, Schedule};
+use referee::stats::schedule::{DueMatch, Format, Plan, Schedule};
 use referee::stats::{Deals, Entrant, Lineup, MatchResult};
 
 const TWO: Seating = Seating::new(2, 2);
@@ -39,7 +39,7 @@ fn played_with(
     let mut chance = (0, 0.0);
     loop {
         let Some(due) = schedule.due().next() else { break };
-        let Due { set, lineup, .. } = due;
+        let DueMatch { set, lineup, .. } = due;
         if chance.0 != set || stream.uniform(2) == 0 {
             chance = (set, unit(stream));
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use crate::schedules::{TWO, check, drawn, plan, play, scheduled};
-use referee::stats::schedule::{Due, Format, MatchId, MatchRuling, Ruling, RulingError, Schedule};
+use referee::stats::schedule::{DueMatch, Format, MatchId, MatchRuling, Ruling, RulingError, Schedule};
 use referee::stats::standings::Unplayed;
 use referee::stats::{Deals, Entrant, MatchResult};
 
@@ -14,7 +14,7 @@ fn ruling(schedule: &Schedule, number: u32, decides: MatchRuling) -> Ruling {
 }
 
 /// The first in the list of entrants wins.
-fn favourite(due: &Due) -> Vec<u8> {
+fn favourite(due: &DueMatch) -> Vec<u8> {
     if due.lineup.seats()[0] < due.lineup.seats()[1] { vec![1, 2] } else { vec![2, 1] }
 }
 

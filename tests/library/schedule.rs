@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use referee::game::Seating;
 use referee::report::tournament::live_story;
-use referee::stats::schedule::{Due, Format, Participation, Plan, Schedule};
+use referee::stats::schedule::{DueMatch, Format, Participation, Plan, Schedule};
 use referee::stats::standings::Withdrawn;
 use referee::stats::{Deals, Entrant, Lineup, MatchResult};
 
@@ -25,7 +25,8 @@ fn numbered(schedule: &Schedule) -> Vec<(u32, MatchResult)> {
 
 /// The parts of a schedule that a user sees.
 fn seen(schedule: &Schedule) -> impl PartialEq + std::fmt::Debug {
-    let due: Vec<(Due, String)> = schedule.due().map(|due| (due, schedule.plan().deal(due.id))).collect();
+    let due: Vec<(DueMatch, String)> =
+        schedule.due().map(|due| (due, schedule.plan().deal(due.id))).collect();
     let results: Vec<MatchResult> = schedule.results().copied().collect();
     (schedule.sets().to_vec(), due, results, schedule.awards(), schedule.is_over(), schedule.champion())
 }
@@ -64,7 +65,7 @@ fn interruptions_do_not_change_the_schedule() {
             let mut broken = scheduled(plan.clone());
             let mut stored: Vec<(u32, MatchResult)> = Vec::new();
             for &(job, chance) in moments.iter().cycle().take(100_000) {
-                let jobs: Vec<Due> = broken.due().take(6).collect();
+                let jobs: Vec<DueMatch> = broken.due().take(6).collect();
                 let Some(due) = jobs.get(job % jobs.len().max(1)) else { break };
                 if chance == 0 && stored.len() % 3 == job % 3 {
                     let by = job.min(stored.len());
@@ -101,16 +102,17 @@ fn play_at_once(
     plan: &Plan,
     (jobs, kills): (usize, usize),
     mut random: u64,
-    rank: impl Fn(&Due) -> Option<Vec<u8>>,
+    rank: impl Fn(&DueMatch) -> Option<Vec<u8>>,
 ) -> (Schedule, BTreeSet<u32>) {
     let mut schedule = scheduled(plan.clone());
     let (mut running, mut played) = (Vec::new(), BTreeSet::new());
     let mut stored: Vec<(u32, Lineup, Option<MatchResult>)> = Vec::new();
     let mut kills_left = kills;
     loop {
-        let free =
-            schedule.due().filter(|due| running.iter().all(|other: &Due| other.id.number != due.id.number));
-        let free: Vec<Due> = free.take(jobs - running.len()).collect();
+        let free = schedule
+            .due()
+            .filter(|due| running.iter().all(|other: &DueMatch| other.id.number != due.id.number));
+        let free: Vec<DueMatch> = free.take(jobs - running.len()).collect();
         running.extend(free);
         if running.is_empty() {
             return (schedule, played);
@@ -166,8 +168,8 @@ fn concurrency_and_kills_do_not_change_the_matches() {
         |(((format, seating), deals), entrants, seed, random, jobs, (kills, voids))| {
             let plan = plan(format, seating, deals, entrants, 0);
             // In half of the tournaments, some of each eight matches are void.
-            let is_void = |due: &Due| (seed ^ (u64::from(due.id.number) * 0x9e37_79b9)) % 8 + 3 < voids;
-            let rank = |due: &Due| (!is_void(due)).then(|| drawn(seed, due));
+            let is_void = |due: &DueMatch| (seed ^ (u64::from(due.id.number) * 0x9e37_79b9)) % 8 + 3 < voids;
+            let rank = |due: &DueMatch| (!is_void(due)).then(|| drawn(seed, due));
             let (whole, expected) = play_at_once(&plan, (1, 0), 0, rank);
             let (parallel, played) = play_at_once(&plan, (jobs, kills), random, rank);
             prop_assert!(whole.is_over());

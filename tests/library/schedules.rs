@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngAlgorithm, TestRng, TestRunner};
 use referee::game::Seating;
-use referee::stats::schedule::{Due, Format, Participation, Plan, Schedule};
+use referee::stats::schedule::{DueMatch, Format, Participation, Plan, Schedule};
 use referee::stats::{Deals, MatchResult};
 
 pub(crate) const TWO: Seating = Seating::new(2, 2);
@@ -31,7 +31,7 @@ pub(crate) fn scheduled(plan: Plan) -> Schedule {
 }
 
 /// Plays due matches in order; `rank` gives the ranks of a match.
-pub(crate) fn play(schedule: &mut Schedule, rank: impl Fn(&Due) -> Vec<u8>) {
+pub(crate) fn play(schedule: &mut Schedule, rank: impl Fn(&DueMatch) -> Vec<u8>) {
     loop {
         let Some(due) = schedule.due().next() else { return };
         let result = MatchResult::played(due.set, due.lineup, &rank(&due));
@@ -40,7 +40,7 @@ pub(crate) fn play(schedule: &mut Schedule, rank: impl Fn(&Due) -> Vec<u8>) {
 }
 
 /// A pseudorandom result that depends on the seed, the set and the leg.
-pub(crate) fn drawn(seed: u64, due: &Due) -> Vec<u8> {
+pub(crate) fn drawn(seed: u64, due: &DueMatch) -> Vec<u8> {
     let mut x = seed ^ (u64::from(due.set) << 20) ^ ((due.leg as u64) << 10) ^ 0x9e37_79b9_7f4a_7c15;
     (0..due.lineup.seating().seats())
         .map(|seat| {

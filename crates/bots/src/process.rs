@@ -59,7 +59,8 @@ impl Process {
         starter: &Starter,
         on_exit: impl FnOnce(Detail) + Send + 'static,
     ) -> Result<(Process, Wire), SpawnError> {
-        let Ends { its_input, its_output, our_input, our_output } = Ends::open(starter.streams())?;
+        let StreamEnds { its_input, its_output, our_input, our_output } =
+            StreamEnds::open(starter.streams())?;
         let pipes = match starter.streams() {
             Streams::Pipes => Some([inode(&our_input)?, inode(&our_output)?]),
             Streams::Sockets => None,
@@ -232,7 +233,7 @@ async fn reap(first: Pid) {
 }
 
 /// The ends of the bot's standard input and output.
-struct Ends {
+struct StreamEnds {
     its_input: OwnedFd,
     its_output: OwnedFd,
     /// Reads what the bot writes.
@@ -241,12 +242,12 @@ struct Ends {
     our_output: OwnedFd,
 }
 
-impl Ends {
-    fn open(streams: Streams) -> io::Result<Ends> {
+impl StreamEnds {
+    fn open(streams: Streams) -> io::Result<StreamEnds> {
         Ok(match streams {
             Streams::Pipes => {
                 let ((its_input, our_output), (our_input, its_output)) = (io::pipe()?, io::pipe()?);
-                Ends {
+                StreamEnds {
                     its_input: its_input.into(),
                     its_output: its_output.into(),
                     our_input: our_input.into(),
@@ -256,7 +257,7 @@ impl Ends {
             Streams::Sockets => {
                 let (its_input, our_output) = UnixStream::pair()?;
                 let (our_input, its_output) = UnixStream::pair()?;
-                Ends {
+                StreamEnds {
                     its_input: its_input.into(),
                     its_output: its_output.into(),
                     our_input: our_input.into(),

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::game::{Limit, Match};
 use crate::option::unknown;
-use crate::session::{Answer, GREETING, Identity, Outcome, Tongue};
+use crate::session::{Answer, EngineProtocol, GREETING, Identity, MatchEnd};
 use crate::trouble::Trouble;
 use crate::wire::{Wire, now};
 
@@ -132,7 +132,7 @@ fn clock(movetime: Option<u64>, clock: Option<Clock>) -> String {
     }
 }
 
-impl Tongue for Gtp {
+impl EngineProtocol for Gtp {
     fn greet(&mut self, wire: &mut Wire) -> Result<Identity, Trouble> {
         let deadline = Some(now() + GREETING);
         if let Some((name, _)) = self.command.options.first() {
@@ -228,7 +228,7 @@ impl Tongue for Gtp {
         }))
     }
 
-    fn end(&mut self, _: &mut Wire, _: Outcome) -> Result<(), Trouble> {
+    fn end(&mut self, _: &mut Wire, _: MatchEnd) -> Result<(), Trouble> {
         // Nothing interrupts `genmove`.
         if self.asked.is_some() { Err(Trouble::Stuck) } else { Ok(()) }
     }

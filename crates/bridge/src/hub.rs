@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use crate::game::{Limit, Match};
 use crate::info::Info;
 use crate::option::{EngineOption, Kind};
-use crate::session::{Answer, GREETING, Identity, Outcome, STOP, Tongue};
+use crate::session::{Answer, EngineProtocol, GREETING, Identity, MatchEnd, STOP};
 use crate::trouble::Trouble;
 use crate::wire::{Wire, now};
 
@@ -175,7 +175,7 @@ fn quoted(value: &str) -> String {
     if value.is_empty() || value.contains([' ', '=']) { format!("\"{value}\"") } else { value.to_owned() }
 }
 
-impl Tongue for Hub {
+impl EngineProtocol for Hub {
     fn greet(&mut self, wire: &mut Wire) -> Result<Identity, Trouble> {
         wire.tell_engine("hub\n");
         let deadline = now() + GREETING;
@@ -341,7 +341,7 @@ impl Tongue for Hub {
         info.unless_empty()
     }
 
-    fn end(&mut self, wire: &mut Wire, _: Outcome) -> Result<(), Trouble> {
+    fn end(&mut self, wire: &mut Wire, _: MatchEnd) -> Result<(), Trouble> {
         self.stop(wire)
     }
 

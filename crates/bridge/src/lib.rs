@@ -4,7 +4,7 @@
 //!
 //! * `wire` has both streams and the process of the engine
 //! * `session` is the side of the protocol: matches, turns, answers
-//! * one module for each dialect is the side of the engine, behind the trait `Tongue`
+//! * one module for each dialect is the side of the engine, behind the trait `EngineProtocol`
 
 mod game;
 mod gtp;

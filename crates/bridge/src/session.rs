@@ -50,7 +50,7 @@ pub(crate) enum Answer {
 
 /// The end of a match for the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum MatchEnd {
     Won,
     Lost,
     Drawn,
@@ -58,7 +58,7 @@ pub(crate) enum Outcome {
 }
 
 /// The side of an engine: one for each dialect.
-pub(crate) trait Tongue: std::fmt::Debug {
+pub(crate) trait EngineProtocol: std::fmt::Debug {
     /// Introduces both sides, and sets options.
     fn greet(&mut self, wire: &mut Wire) -> Result<Identity, Trouble>;
 
@@ -85,7 +85,7 @@ pub(crate) trait Tongue: std::fmt::Debug {
     fn answered(&mut self, _wire: &mut Wire, _game: &Match) {}
 
     /// The match has ended: stops the engine.
-    fn end(&mut self, wire: &mut Wire, outcome: Outcome) -> Result<(), Trouble>;
+    fn end(&mut self, wire: &mut Wire, outcome: MatchEnd) -> Result<(), Trouble>;
 
     /// The parts of a turn that it needs.
     fn wants(&self) -> Vec<Want> {
@@ -96,7 +96,7 @@ pub(crate) trait Tongue: std::fmt::Debug {
 #[derive(Debug)]
 pub(crate) struct Session {
     wire: Wire,
-    tongue: Box<dyn Tongue>,
+    tongue: Box<dyn EngineProtocol>,
     engine: EngineCommand,
     identity: Identity,
     game: Option<Match>,
@@ -127,7 +127,7 @@ enum Reply<'a> {
 impl Session {
     /// Starts the engine, and introduces both sides.
     pub(crate) fn open(engine: &EngineCommand, environment: Option<&[OsString]>) -> Result<Session, Trouble> {
-        let mut tongue: Box<dyn Tongue> = match engine.dialect {
+        let mut tongue: Box<dyn EngineProtocol> = match engine.dialect {
             Dialect::Uci | Dialect::Usi => Box::new(Uci::new(engine)),
             Dialect::Xboard => Box::new(Xboard::new(engine)),
             Dialect::Gtp => Box::new(Gtp::new(engine)),
@@ -190,10 +190,10 @@ impl Session {
                 let end: referee::End = serde_json::from_str(line)?;
                 let own = end.scores.as_ref().and_then(|scores| scores.get(usize::from(end.seat)));
                 let outcome = match own {
-                    None => Outcome::Aborted,
-                    Some(score) if *score > 0.5 => Outcome::Won,
-                    Some(score) if *score < 0.5 => Outcome::Lost,
-                    Some(_) => Outcome::Drawn,
+                    None => MatchEnd::Aborted,
+                    Some(score) if *score > 0.5 => MatchEnd::Won,
+                    Some(score) if *score < 0.5 => MatchEnd::Lost,
+                    Some(_) => MatchEnd::Drawn,
                 };
                 self.game = None;
                 self.tongue.end(&mut self.wire, outcome)

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::game::{CHESS, Limit, Match, Time};
 use crate::info::Info;
 use crate::option::{EngineOption, Kind};
-use crate::session::{Answer, GREETING, Identity, Outcome, STOP, Tongue};
+use crate::session::{Answer, EngineProtocol, GREETING, Identity, MatchEnd, STOP};
 use crate::trouble::Trouble;
 use crate::wire::{Wire, now};
 
@@ -210,7 +210,7 @@ pub(crate) fn option(text: &str) -> Option<EngineOption> {
     Some(EngineOption { name: name.trim().to_owned(), kind })
 }
 
-impl Tongue for Uci {
+impl EngineProtocol for Uci {
     fn greet(&mut self, wire: &mut Wire) -> Result<Identity, Trouble> {
         let (asked, expected, dialect) =
             if self.is_usi() { ("usi", "usiok", "USI") } else { ("uci", "uciok", "UCI") };
@@ -358,13 +358,13 @@ impl Tongue for Uci {
         self.state = State::Pondering;
     }
 
-    fn end(&mut self, wire: &mut Wire, outcome: Outcome) -> Result<(), Trouble> {
+    fn end(&mut self, wire: &mut Wire, outcome: MatchEnd) -> Result<(), Trouble> {
         self.stop(wire)?;
         if self.is_usi() {
             wire.tell_engine(match outcome {
-                Outcome::Won => "gameover win\n",
-                Outcome::Lost => "gameover lose\n",
-                Outcome::Drawn | Outcome::Aborted => "gameover draw\n",
+                MatchEnd::Won => "gameover win\n",
+                MatchEnd::Lost => "gameover lose\n",
+                MatchEnd::Drawn | MatchEnd::Aborted => "gameover draw\n",
             });
         }
         Ok(())

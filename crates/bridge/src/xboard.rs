@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::game::{CHESS, Limit, Match, Time};
 use crate::info::Info;
 use crate::option::{EngineOption, Kind};
-use crate::session::{Answer, GREETING, Identity, Outcome, STOP, Tongue};
+use crate::session::{Answer, EngineProtocol, GREETING, Identity, MatchEnd, STOP};
 use crate::trouble::Trouble;
 use crate::wire::{Wire, now};
 
@@ -230,7 +230,7 @@ fn clock(command: &EngineCommand, clock: Option<Clock>) -> String {
     lines
 }
 
-impl Tongue for Xboard {
+impl EngineProtocol for Xboard {
     fn greet(&mut self, wire: &mut Wire) -> Result<Identity, Trouble> {
         wire.tell_engine("xboard\nprotover 2\n");
         let deadline = now() + GREETING;
@@ -396,7 +396,7 @@ impl Tongue for Xboard {
         thinking(&self.searched).and_then(Info::unless_empty)
     }
 
-    fn end(&mut self, wire: &mut Wire, outcome: Outcome) -> Result<(), Trouble> {
+    fn end(&mut self, wire: &mut Wire, outcome: MatchEnd) -> Result<(), Trouble> {
         let (first, second) = ("1-0", "0-1");
         let (won, lost) = if self.seat == 0 { (first, second) } else { (second, first) };
         if self.thinks && !self.features.has_ping {
@@ -406,10 +406,10 @@ impl Tongue for Xboard {
         wire.tell_engine(&format!(
             "result {} {{the match has ended}}\n",
             match outcome {
-                Outcome::Won => won,
-                Outcome::Lost => lost,
-                Outcome::Drawn => "1/2-1/2",
-                Outcome::Aborted => "*",
+                MatchEnd::Won => won,
+                MatchEnd::Lost => lost,
+                MatchEnd::Drawn => "1/2-1/2",
+                MatchEnd::Aborted => "*",
             }
         ));
         if self.features.refuses_reuse { Err(Trouble::Stuck) } else { Ok(()) }

@@ -1,6 +1,6 @@
 //! The games that are available to a program.
 
-use crate::erased::{Of, Rules};
+use crate::erased::{ErasedRules, Rules};
 use crate::game::Game;
 use crate::notation::Notation;
 
@@ -49,7 +49,7 @@ impl Catalog {
     /// If the catalog has a game with the same id.
     #[must_use]
     pub fn with<G: Game>(mut self) -> Catalog {
-        let is_new = self.add(const { &Of::<G>::RULES });
+        let is_new = self.add(const { &ErasedRules::<G>::RULES });
         assert!(is_new, "the catalog has two games `{}`", G::META.id);
         self
     }

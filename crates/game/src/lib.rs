@@ -45,7 +45,7 @@ pub use game::{
     Chance, DrawOf, Drawn, Fact, Game, IllegalMove, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw,
     NoFact, OptionMeta, ReasonMeta, Turn,
 };
-pub use notation::{Checked, Flaw, MatchTags, MoveNote, Notation, Sheet, SheetDraw, Validity};
+pub use notation::{CheckedGame, Flaw, MatchTags, MoveNote, Notation, Sheet, SheetDraw, Validity};
 pub use openings::{GivenOpening, OpeningFile};
 pub use outcome::{AmountRange, Outcome};
 pub use scene::Scene;

@@ -21,7 +21,7 @@ pub trait Notation: Debug + Sync {
 
     /// Checks the games of a collection in order, one per call of `next`. A flaw ends only the check of its own game.
     /// Accepts arbitrary bytes; takes linear time. `None` if the notation is only written.
-    fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = Checked> + 'a>>;
+    fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = CheckedGame> + 'a>>;
 }
 
 /// Reasons why a match cannot be written in a notation.
@@ -105,7 +105,7 @@ pub fn tag(out: &mut String, name: &str, value: &str) {
 
 /// The result of checking one game of a collection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedGame {
     /// The number of legal plies.
     pub plies: usize,
     /// Unambiguous deviations from the notation, in order.

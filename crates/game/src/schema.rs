@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::erased::{Of, Rules};
+use crate::erased::{ErasedRules, Rules};
 use crate::{Game, Meta, NoFact, OptionMeta, Seat};
 
 /// Generates the schemas of a game: [`Game::SCHEMAS`].
@@ -85,7 +85,7 @@ pub use crate::string_schema;
 /// use.
 pub fn document<G: Game>() -> Value {
     match G::SCHEMAS {
-        None => untyped(&G::META, &Of::<G>::RULES.default_options(), &Map::new()),
+        None => untyped(&G::META, &ErasedRules::<G>::RULES.default_options(), &Map::new()),
         Some(schemas) => describe(&G::META, |written, read| SchemaParts {
             view: (schemas.view)(written),
             mv: (schemas.mv)(written),

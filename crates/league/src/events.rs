@@ -68,17 +68,17 @@ impl PlannedEvent {
 
 /// The effects of past events on a ladder, or on the league as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InForce {
+pub struct EventEffects {
     pub is_frozen: bool,
     pub is_closed: bool,
     /// Since when the standings are hidden, in UTC.
     pub hidden_since: Option<String>,
 }
 
-impl InForce {
+impl EventEffects {
     /// The effects of events, in their order, at a time in UTC.
-    pub fn at(events: &[PlannedEvent], ladder: Option<&str>, now: &str) -> InForce {
-        let mut found = InForce::default();
+    pub fn at(events: &[PlannedEvent], ladder: Option<&str>, now: &str) -> EventEffects {
+        let mut found = EventEffects::default();
         for event in events.iter().filter(|event| event.is_of(ladder) && *event.at <= *now) {
             match event.what {
                 EventKind::Freeze => found.is_frozen = true,
@@ -94,11 +94,11 @@ impl InForce {
     }
 
     /// Transitions from the effects before to these.
-    fn changes_from(&self, before: &InForce) -> Vec<EventKind> {
+    fn changes_from(&self, before: &EventEffects) -> Vec<EventKind> {
         let change = |[was, is]: [bool; 2], [on, off]: [EventKind; 2]| {
             (was != is).then_some(if is { on } else { off })
         };
-        let is_hidden = |of: &InForce| of.hidden_since.is_some();
+        let is_hidden = |of: &EventEffects| of.hidden_since.is_some();
         let changes = [
             change([before.is_frozen, self.is_frozen], [EventKind::Freeze, EventKind::Thaw]),
             change(
@@ -123,8 +123,8 @@ pub(super) fn ended_by_event(season: &str) -> String {
 pub(super) fn set_in_force(
     db: &Connection,
     ladder: Option<&str>,
-    new: &InForce,
-    before: &InForce,
+    new: &EventEffects,
+    before: &EventEffects,
 ) -> rusqlite::Result<String> {
     let sql = "INSERT OR REPLACE INTO league VALUES (?1, ?2)";
     let key = format!("{IN_FORCE}{}", ladder.unwrap_or_default());
@@ -179,9 +179,9 @@ impl League {
     ///
     /// # Errors
     /// Errors of the database, or if the value is damaged.
-    pub fn in_force(&self, ladder: Option<&str>) -> Result<InForce, StoreError> {
+    pub fn in_force(&self, ladder: Option<&str>) -> Result<EventEffects, StoreError> {
         let text = self.value(&format!("{IN_FORCE}{}", ladder.unwrap_or_default()))?;
-        let Some(text) = text else { return Ok(InForce::default()) };
+        let Some(text) = text else { return Ok(EventEffects::default()) };
         serde_json::from_str(&text).map_err(|error| damaged("league", format!("{error}: {text:?}")))
     }
 
@@ -189,7 +189,7 @@ impl League {
     ///
     /// # Errors
     /// Errors of the database, or if a value is damaged.
-    pub fn all_in_force(&self) -> Result<BTreeMap<String, InForce>, StoreError> {
+    pub fn all_in_force(&self) -> Result<BTreeMap<String, EventEffects>, StoreError> {
         let keys: Vec<String> = {
             let sql = "SELECT substr(key, 8) FROM league WHERE substr(key, 1, 7) = 'events:'";
             let mut query = self.db.prepare_cached(sql).map_err(failed)?;
@@ -232,12 +232,12 @@ mod tests {
             event("2026-01-04T00:00:00Z", EventKind::HideStandings, None),
             event("2026-01-05T00:00:00Z", EventKind::ShowStandings, None),
         ];
-        let at = |ladder, day| InForce::at(&events, ladder, &format!("2026-01-0{day}T00:00:00Z"));
+        let at = |ladder, day| EventEffects::at(&events, ladder, &format!("2026-01-0{day}T00:00:00Z"));
         assert!(at(None, 3).is_frozen && at(Some("b"), 3).is_frozen && !at(Some("a"), 3).is_frozen);
         // Hidden standings stay those of the first event.
         assert_eq!(at(Some("a"), 4).hidden_since.as_deref(), Some("2026-01-02T00:00:00Z"));
         assert_eq!(at(Some("b"), 4).hidden_since.as_deref(), Some("2026-01-04T00:00:00Z"));
         assert_eq!(at(Some("a"), 5).changes_from(&at(Some("a"), 4)), [EventKind::ShowStandings]);
-        assert_eq!(at(Some("a"), 1).changes_from(&InForce::default()), [EventKind::Freeze]);
+        assert_eq!(at(Some("a"), 1).changes_from(&EventEffects::default()), [EventKind::Freeze]);
     }
 }

@@ -38,7 +38,7 @@ pub use acts::{ActError, LadderMatches, LeaguePart, OrganiserAct, OwnerAct, Owne
 pub use bots::{BotDisplayNames, BotEnd, LeagueBot, NewBot, ProgramName};
 pub use challenges::Challenge;
 pub use error::NotCounted;
-pub use events::{EventKind, InForce, PlannedEvent};
+pub use events::{EventEffects, EventKind, PlannedEvent};
 pub use finals::FinalsLink;
 pub use history::{KeptRating, RatingPoint};
 pub use ladder_rulings::LadderRulings;
@@ -50,7 +50,7 @@ pub use rules::RulesVersion;
 pub use seasons::Season;
 pub use snapshot::{LadderSnapshot, LeadTaken, PlayerState, PublishedLadder, ShownOwner, WaitingMatch};
 pub use submissions::{
-    Arriving, IntakeLimits, KeptOnLadder, SUBMISSIONS, Submission, SubmissionFiles, SubmissionQuota,
+    ArrivingArchive, IntakeLimits, KeptOnLadder, SUBMISSIONS, Submission, SubmissionFiles, SubmissionQuota,
     SubmissionSpace, SubmissionState, SubmittedBot,
 };
 

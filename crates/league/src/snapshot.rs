@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::bots::LeagueBot;
 use crate::owners::{LeagueOwner, OwnerState};
 use crate::tally::{LadderRow, ranking};
-use crate::{FinalsLink, InForce};
+use crate::{EventEffects, FinalsLink};
 
 /// The public view of a ladder.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ pub struct LadderSnapshot {
     /// Whether no match begins because the league is paused.
     pub is_paused: bool,
     /// The state that events have put into force.
-    pub in_force: InForce,
+    pub in_force: EventEffects,
     /// The finals to which its pages lead.
     pub finals: Option<FinalsLink>,
     /// Whether no match begins because results or journals cannot be written.

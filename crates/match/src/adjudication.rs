@@ -180,7 +180,7 @@ pub fn stated_score(side: usize, info: &str) -> Option<f64> {
 
 /// Scores that the two sides have declared in their moves.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Tally([SideTally; 2]);
+pub(super) struct ScoreTally([SideTally; 2]);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct SideTally {
@@ -191,7 +191,7 @@ struct SideTally {
     level: u32,
 }
 
-impl Tally {
+impl ScoreTally {
     /// Adds a move with its score for the side.
     pub(super) fn add(&mut self, rules: &Adjudication, side: usize, score: Option<f64>) {
         let Some(of) = self.0.get_mut(side) else { return };
@@ -208,7 +208,7 @@ impl Tally {
 
     /// The outcome by the first rule that holds.
     pub(super) fn outcome(&self, rules: &Adjudication) -> Option<Outcome> {
-        let Tally(sides) = self;
+        let ScoreTally(sides) = self;
         if let Some(ResignRule { moves, one_sided, .. }) = rules.resign {
             let loses =
                 |loser: usize| sides[loser].lost >= moves && (one_sided || sides[1 - loser].won >= moves);
@@ -264,7 +264,7 @@ mod tests {
 
     /// The reason for which a match ends after these scores, in turn, and the winner.
     fn ended(rules: &Adjudication, scores: &[Option<f64>]) -> Option<(usize, &'static str, Option<usize>)> {
-        let mut tally = Tally::default();
+        let mut tally = ScoreTally::default();
         (1..).zip(scores).find_map(|(ply, &score)| {
             tally.add(rules, (ply - 1) % 2, score);
             let outcome = tally.outcome(rules)?;

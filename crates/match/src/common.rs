@@ -18,7 +18,7 @@ use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
 use crate::broadcast::RefereeEvent;
 use crate::detail::{AbortReason, Detail, Fault, RulesFailure};
-use crate::ending::{Ended, Ending, Standing};
+use crate::ending::{Ended, Ending, SideStanding};
 use crate::event::{Event, GivenInfo, MatchEvent, Stamp};
 use crate::limits::Limits;
 use crate::log::Log;
@@ -370,8 +370,8 @@ impl Common {
     ) -> Phase {
         let seating = self.setup.seating;
         let standing = std::array::from_fn(|side| match self.out[side] {
-            Some(moment) => Standing::Out(Reverse(moment)),
-            None => Standing::In(outcome.standing(side)),
+            Some(moment) => SideStanding::Out(Reverse(moment)),
+            None => SideStanding::In(outcome.standing(side)),
         });
         let (ranks, scores) =
             Some(ranks_and_scores(seating, &standing)).filter(|_| ended_by != EndedBy::Aborted).unzip();

@@ -33,7 +33,7 @@ pub(super) struct Ended {
 
 /// The final standing of a side. Smaller is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Standing {
+pub(super) enum SideStanding {
     /// By the rules of the game.
     In(u8),
     /// Eliminated at this time: a later elimination ranks ahead of an earlier one.
@@ -49,8 +49,8 @@ mod tests {
 
     use super::*;
 
-    fn judged(seating: Seating, sides: &[Standing]) -> (Vec<u8>, Vec<f64>) {
-        let mut standing = [Standing::In(0); MAX_SEATS];
+    fn judged(seating: Seating, sides: &[SideStanding]) -> (Vec<u8>, Vec<f64>) {
+        let mut standing = [SideStanding::In(0); MAX_SEATS];
         standing[..sides.len()].copy_from_slice(sides);
         ranks_and_scores(seating, &standing)
     }
@@ -58,22 +58,22 @@ mod tests {
     #[test]
     fn two_sides_score_one_and_zero_or_half_each() {
         let two = Seating::new(2, 2);
-        assert_eq!(judged(two, &[Standing::In(0), Standing::In(1)]), (vec![1, 2], vec![1.0, 0.0]));
-        assert_eq!(judged(two, &[Standing::In(0), Standing::In(0)]), (vec![1, 1], vec![0.5, 0.5]));
+        assert_eq!(judged(two, &[SideStanding::In(0), SideStanding::In(1)]), (vec![1, 2], vec![1.0, 0.0]));
+        assert_eq!(judged(two, &[SideStanding::In(0), SideStanding::In(0)]), (vec![1, 1], vec![0.5, 0.5]));
     }
 
     #[test]
     fn win_among_three_scores_one_and_quarter_each() {
         let (ranks, scores) =
-            judged(Seating::new(6, 3), &[Standing::In(1), Standing::In(0), Standing::In(1)]);
+            judged(Seating::new(6, 3), &[SideStanding::In(1), SideStanding::In(0), SideStanding::In(1)]);
         assert_eq!(ranks, [2, 1, 2, 2, 1, 2]);
         assert_eq!(scores, [0.25, 1.0, 0.25, 0.25, 1.0, 0.25]);
     }
 
     #[test]
     fn a_later_elimination_ranks_ahead_of_an_earlier_one() {
-        let out = |moment| Standing::Out(Reverse(moment));
-        assert_eq!(judged(Seating::new(3, 3), &[out(4), Standing::In(1), out(9)]).0, [3, 1, 2]);
-        assert_eq!(judged(Seating::new(3, 3), &[out(4), Standing::In(0), out(4)]).0, [2, 1, 2]);
+        let out = |moment| SideStanding::Out(Reverse(moment));
+        assert_eq!(judged(Seating::new(3, 3), &[out(4), SideStanding::In(1), out(9)]).0, [3, 1, 2]);
+        assert_eq!(judged(Seating::new(3, 3), &[out(4), SideStanding::In(0), out(4)]).0, [2, 1, 2]);
     }
 }

@@ -9,7 +9,7 @@ use referee_game::seat::{MAX_SEATS, Seat, SeatSet};
 use referee_protocol::referee as message;
 use referee_protocol::words::EndedBy;
 
-use crate::adjudication::Tally;
+use crate::adjudication::ScoreTally;
 use crate::broadcast::RefereeEvent;
 use crate::common::Common;
 use crate::event::{Event, Stamp};
@@ -29,7 +29,7 @@ pub(super) struct Playing {
     drawn: Vec<u32>,
     /// The seat with a standing draw offer.
     offer: Option<Seat>,
-    tally: Tally,
+    tally: ScoreTally,
     /// When to continue with moves for faulty seats, after yielding to the shell.
     resume: Option<Tick>,
 }
@@ -121,7 +121,7 @@ impl Playing {
             fallback: key.fallback(),
             drawn: Vec::new(),
             offer: None,
-            tally: Tally::default(),
+            tally: ScoreTally::default(),
             resume: None,
         };
         common.play_opening(stamp, key.opening())?;

@@ -56,7 +56,7 @@ const PROSE: [&str; 4] = ["README", "LICENSE", "COPYING", "CHANGELOG"];
 
 /// The origin of a game's directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum DirectoryOrigin {
     Author,
     /// A copy, which was made for a run: it has the files of the program only, with the rules page beside it, and the program
     /// may be unable to run here.
@@ -99,7 +99,7 @@ impl GameDirectory {
     ///
     /// # Errors
     /// Names the file and what is wrong with it.
-    pub(crate) fn read(directory: &Path, origin: Origin) -> Result<GameDirectory, Wrong> {
+    pub(crate) fn read(directory: &Path, origin: DirectoryOrigin) -> Result<GameDirectory, Wrong> {
         let folder = ResolvedFolder::open(directory)?;
         let path = directory.join(MANIFEST);
         let text = read_text(&folder.resolve(Path::new(MANIFEST))?)?;
@@ -122,8 +122,8 @@ impl GameDirectory {
         let page_file = manifest.rules.as_deref().map(|page| below("rules", page)).transpose()?;
         let kept_page = directory.with_extension("md");
         let page = match (&page_file, origin) {
-            (Some(page), Origin::Author) => read_text(&folder.resolve(page)?)?,
-            (Some(_), Origin::Kept) if kept_page.is_file() => read_text(&kept_page)?,
+            (Some(page), DirectoryOrigin::Author) => read_text(&folder.resolve(page)?)?,
+            (Some(_), DirectoryOrigin::Kept) if kept_page.is_file() => read_text(&kept_page)?,
             _ => format!("# {}\n", manifest.title),
         };
         let (command, module) = match manifest.program() {

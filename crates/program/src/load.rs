@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 #[cfg(feature = "wasm")]
 use crate::directory::load_module;
-use crate::directory::{GameCopy, GameDirectory, MANIFEST, Origin};
+use crate::directory::{DirectoryOrigin, GameCopy, GameDirectory, MANIFEST};
 use crate::processes::RulesProcesses;
 use crate::{Carrier, Manifest, ManifestProgram, ProgramRules};
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
@@ -42,7 +42,7 @@ pub fn is_game(directory: &Path) -> bool {
 /// # Errors
 /// Names the file and what is wrong with it.
 pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Wrong> {
-    load_from(directory, Origin::Author, launch)
+    load_from(directory, DirectoryOrigin::Author, launch)
 }
 
 /// Loads a game as [`load`] does, from a copy that was made for a run. It has no rules page, and its program need not be
@@ -51,10 +51,14 @@ pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Wro
 /// # Errors
 /// Names the file and what is wrong with it.
 pub fn load_kept(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Wrong> {
-    load_from(directory, Origin::Kept, launch)
+    load_from(directory, DirectoryOrigin::Kept, launch)
 }
 
-fn load_from(directory: &Path, origin: Origin, launch: &Launch) -> Result<&'static dyn Rules, Wrong> {
+fn load_from(
+    directory: &Path,
+    origin: DirectoryOrigin,
+    launch: &Launch,
+) -> Result<&'static dyn Rules, Wrong> {
     let place = canonical(directory)?;
     let mut loaded = loaded();
     if let Some(game) = loaded.get(&place) {
@@ -110,17 +114,17 @@ fn canonical(directory: &Path) -> Result<PathBuf, Wrong> {
 
 #[cfg(feature = "schema")]
 pub(crate) fn read(directory: &Path, launch: &Launch) -> Result<ReadGame, Wrong> {
-    read_from(&canonical(directory)?, Origin::Author, launch)
+    read_from(&canonical(directory)?, DirectoryOrigin::Author, launch)
 }
 
-fn read_from(place: &Path, origin: Origin, launch: &Launch) -> Result<ReadGame, Wrong> {
+fn read_from(place: &Path, origin: DirectoryOrigin, launch: &Launch) -> Result<ReadGame, Wrong> {
     let GameDirectory { manifest, page, schema, text, files, command, copy } =
         GameDirectory::read(place, origin)?;
     let copy = Arc::new(copy);
     let carrier: Box<dyn Carrier> = match (manifest.program(), command) {
         (ManifestProgram::Command(_), command) => {
             let command = in_copy(command.unwrap_or_default(), &copy, launch);
-            if origin == Origin::Author {
+            if origin == DirectoryOrigin::Author {
                 let seen_by_author = Command { directory: Some(place.to_owned()), ..command.clone() };
                 seen_by_author.check().map_err(|error| {
                     Wrong::at(format!("{}: command", place.join(MANIFEST).display()), error)

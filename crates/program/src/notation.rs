@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use referee_game::notation::{Checked, MoveNote, NotWritable, Notation, Sheet};
+use referee_game::notation::{CheckedGame, MoveNote, NotWritable, Notation, Sheet};
 use referee_game::printable::printable_lines;
 
 use crate::request::{ExportedMove, RulesRequest, SeatMove};
@@ -50,7 +50,7 @@ impl Notation for ProgramNotation {
         Ok(())
     }
 
-    fn check<'a>(&self, _: &'a [u8]) -> Option<Box<dyn Iterator<Item = Checked> + 'a>> {
+    fn check<'a>(&self, _: &'a [u8]) -> Option<Box<dyn Iterator<Item = CheckedGame> + 'a>> {
         None
     }
 }

@@ -45,10 +45,10 @@ pub fn junit<'a>(
             class: "referee check".to_owned(),
             took,
             outcome: match status {
-                StepStatus::Passed => Outcome::Passed,
-                StepStatus::Skipped(why) => Outcome::Skipped(why),
+                StepStatus::Passed => CaseOutcome::Passed,
+                StepStatus::Skipped(why) => CaseOutcome::Skipped(why),
                 StepStatus::Failed { message, description } => {
-                    Outcome::Failed { kind: None, message, description }
+                    CaseOutcome::Failed { kind: None, message, description }
                 }
             },
             output: notes,
@@ -62,13 +62,13 @@ pub(super) struct Case {
     pub(super) name: String,
     pub(super) class: String,
     pub(super) took: Duration,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: CaseOutcome,
     pub(super) output: String,
     /// None if empty.
     pub(super) stderr: String,
 }
 
-pub(super) enum Outcome {
+pub(super) enum CaseOutcome {
     Passed,
     Skipped(String),
     Failed {
@@ -85,10 +85,10 @@ pub(super) enum Outcome {
 
 /// A report with one suite, valid by the schema `junit-10.xsd` of Jenkins. Control characters are escaped: XML has none.
 pub(super) fn xml(report: &str, suite: &str, cases: &[Case]) -> String {
-    let count = |is: fn(&Outcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
-    let failures = count(|outcome| matches!(outcome, Outcome::Failed { .. }));
-    let errors = count(|outcome| matches!(outcome, Outcome::Error { .. }));
-    let skipped = count(|outcome| matches!(outcome, Outcome::Skipped(_)));
+    let count = |is: fn(&CaseOutcome) -> bool| cases.iter().filter(|case| is(&case.outcome)).count();
+    let failures = count(|outcome| matches!(outcome, CaseOutcome::Failed { .. }));
+    let errors = count(|outcome| matches!(outcome, CaseOutcome::Error { .. }));
+    let skipped = count(|outcome| matches!(outcome, CaseOutcome::Skipped(_)));
     let text = |text: &str| printable_lines(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}");
     let markup = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"))
@@ -97,12 +97,12 @@ pub(super) fn xml(report: &str, suite: &str, cases: &[Case]) -> String {
                 @for Case { name, class, took, outcome, output, stderr } in cases {
                     testcase name=(text(name)) classname=(text(class)) time=(format!("{:.3}", took.as_secs_f64())) {
                         @match outcome {
-                            Outcome::Passed => {}
-                            Outcome::Skipped(why) => { skipped message=(text(why)) {} }
-                            Outcome::Failed { kind, message, description } => {
+                            CaseOutcome::Passed => {}
+                            CaseOutcome::Skipped(why) => { skipped message=(text(why)) {} }
+                            CaseOutcome::Failed { kind, message, description } => {
                                 failure message=(text(message)) type=[*kind] { (text(description)) }
                             }
-                            Outcome::Error { kind, message } => { error message=(text(message)) type=(kind) {} }
+                            CaseOutcome::Error { kind, message } => { error message=(text(message)) type=(kind) {} }
                         }
                         system-out { (text(output)) }
                         @if !stderr.is_empty() { system-err { (text(stderr)) } }
@@ -124,7 +124,7 @@ mod tests {
             name: "a case".to_owned(),
             class: "class".to_owned(),
             took: Duration::from_millis(1500),
-            outcome: Outcome::Skipped("<\u{1b}\u{ffff}>".to_owned()),
+            outcome: CaseOutcome::Skipped("<\u{1b}\u{ffff}>".to_owned()),
             output: String::new(),
             stderr: String::new(),
         };

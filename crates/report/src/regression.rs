@@ -13,7 +13,7 @@ use referee_protocol::referee::Clock;
 use referee_results::{Crash, FirstFaults};
 use referee_stats::estimates::{Basis, Estimates};
 use referee_stats::rating::Estimate;
-use referee_stats::regression::{Alike, PossibleScores, Regression, Shard, Tally, Verdict};
+use referee_stats::regression::{PossibleScores, Regression, SetsPlayedAlike, Shard, Tally, Verdict};
 use referee_stats::sprt::{EloModel, Sprt, TestState};
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ use crate::answers;
 use crate::evidence::evidence_lines;
 use crate::github::{annotation, escaped};
 use crate::interval::{Population, interval, origin, percent_interval};
-use crate::junit::{Case, Outcome, xml};
+use crate::junit::{Case, CaseOutcome, xml};
 use crate::table::faults;
 use crate::tested_bot::TestedBot;
 
@@ -153,7 +153,7 @@ pub struct RegressionReport {
     /// The bounds that accept H0 and H1.
     bounds: Option<(f64, f64)>,
     /// The bounds if all sets were played alike; otherwise `None`.
-    played_alike: Option<Alike>,
+    played_alike: Option<SetsPlayedAlike>,
     /// If a set was dropped: the counted sets and the dropped ones, as if `base` had won each match with a fault of its own.
     with_dropped: Option<WithDropped>,
     fault_rate: Estimate,
@@ -431,11 +431,11 @@ impl RegressionReport {
             class: format!("referee regress {}", self.game),
             took: Duration::from_millis(self.duration_ms),
             outcome: match kind {
-                "passed" | "measured" => Outcome::Passed,
+                "passed" | "measured" => CaseOutcome::Passed,
                 "failed" | "undecided" => {
-                    Outcome::Failed { kind: Some(kind), message, description: String::new() }
+                    CaseOutcome::Failed { kind: Some(kind), message, description: String::new() }
                 }
-                _ => Outcome::Error { kind, message },
+                _ => CaseOutcome::Error { kind, message },
             },
             output: self.text(),
             stderr: String::new(),
@@ -620,7 +620,9 @@ fn clock_text(clock: Clock) -> String {
 }
 
 /// The bounds from sets that were played alike: in all 74 sets; with 95% confidence at most 4.0% of sets differ, ...
-fn bounds_of_alike(&Alike { sets, confidence, differing, elo, elo_model, needed_sets }: &Alike) -> String {
+fn bounds_of_alike(
+    &SetsPlayedAlike { sets, confidence, differing, elo, elo_model, needed_sets }: &SetsPlayedAlike,
+) -> String {
     let needed = needed_sets.filter(|&needed| needed > sets);
     let needed = needed.map(|needed| format!("; {needed} such sets decide the test")).unwrap_or_default();
     format!(

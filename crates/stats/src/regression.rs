@@ -60,7 +60,7 @@ use referee_game::{Misconfigured, Seating};
 
 pub use possible::PossibleScores;
 pub use shard::Shard;
-pub use tally::{Alike, Fate, Judged, Tally};
+pub use tally::{Fate, JudgedSet, SetsPlayedAlike, Tally};
 
 pub const NEW: Entrant = Entrant(0);
 
@@ -219,17 +219,22 @@ impl Regression {
 
     /// Adds a complete set by its number, from 1; `moves` only if sets can repeat. It is judged once all earlier sets
     /// are; after the verdict no set is. Returns the sets that are judged now.
-    pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<SetMoves>) -> Vec<Judged> {
+    pub fn add(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<SetMoves>) -> Vec<JudgedSet> {
         self.take_in(set, Complete { matches, moves, is_void: false, is_alike: false })
     }
 
     /// The same for a set whose matches all have the same moves, seat by seat, and no fault.
-    pub fn add_alike(&mut self, set: u32, matches: Vec<MatchResult>, moves: Option<SetMoves>) -> Vec<Judged> {
+    pub fn add_alike(
+        &mut self,
+        set: u32,
+        matches: Vec<MatchResult>,
+        moves: Option<SetMoves>,
+    ) -> Vec<JudgedSet> {
         self.take_in(set, Complete { matches, moves, is_void: false, is_alike: true })
     }
 
     /// Adds a set with a void match. Only its faults count.
-    pub fn add_void(&mut self, set: u32, matches: Vec<MatchResult>) -> Vec<Judged> {
+    pub fn add_void(&mut self, set: u32, matches: Vec<MatchResult>) -> Vec<JudgedSet> {
         self.take_in(set, Complete { matches, moves: None, is_void: true, is_alike: false })
     }
 
@@ -242,14 +247,14 @@ impl Regression {
     }
 
     /// The bounds if all sets were played alike and without faults; `None` without a test, or if a set differs.
-    pub fn alike(&self) -> Option<Alike> {
+    pub fn alike(&self) -> Option<SetsPlayedAlike> {
         let Tally { counted, alike, faulty, .. } = self.tally;
         let sprt = self.terms.sprt.filter(|_| alike > 0 && alike == counted && faulty == 0)?;
         let (_, needed, error) =
             Regression::alike_verdict(&sprt).unwrap_or((Verdict::AtLimit, 0.0, sprt.alpha()));
         let even = error.powf(f64::from(alike).recip());
         let needed_sets = (needed > 0.0).then(|| error.ln() / sprt.most_even(self.scores(), needed).ln());
-        Some(Alike {
+        Some(SetsPlayedAlike {
             sets: alike,
             confidence: 1.0 - error,
             differing: 1.0 - even,
@@ -269,7 +274,7 @@ impl Regression {
         }
     }
 
-    fn take_in(&mut self, set: u32, complete: Complete) -> Vec<Judged> {
+    fn take_in(&mut self, set: u32, complete: Complete) -> Vec<JudgedSet> {
         self.waiting.insert(set, complete);
         let mut judged = Vec::new();
         while self.verdict.is_none()
@@ -292,7 +297,7 @@ impl Regression {
         of_base
     }
 
-    fn judge(&mut self, &Complete { ref matches, moves, is_void, is_alike }: &Complete) -> Judged {
+    fn judge(&mut self, &Complete { ref matches, moves, is_void, is_alike }: &Complete) -> JudgedSet {
         self.tally.sets += 1;
         let of_base = self.count_faults(matches);
         let score = score(matches, false);
@@ -327,7 +332,7 @@ impl Regression {
         self.verdict = self.decide(llr);
         let Tally { sets, distinct_sets, openings, .. } = self.tally;
         let difference = self.scores().estimate().filter(|_| distinct_sets > 1);
-        Judged { set: sets, fate, score, llr, difference, distinct_sets, openings }
+        JudgedSet { set: sets, fate, score, llr, difference, distinct_sets, openings }
     }
 
     fn decide(&self, llr: Option<f64>) -> Option<Verdict> {

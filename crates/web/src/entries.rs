@@ -12,7 +12,7 @@ use referee_match::{Ending, Faults, InfoTotals};
 use referee_report::page::halves;
 use referee_report::preview::{Preview, PreviewRow, drawable, drawn};
 use referee_report::story::Story;
-use referee_report::tournament::RoundReport;
+use referee_report::tournament::BracketRound;
 use referee_report::{PublicRuling, RulingOnMatch, RulingsByMatch, ToldMatch};
 use referee_results::FinishedMatch;
 use referee_stats::Wdl;
@@ -179,7 +179,7 @@ pub struct StandingsView {
     /// The leader and the reasons; `None`: it is told from the rows.
     pub story: Option<Story>,
     /// The bracket of a knockout, whose entrants have the names that people see.
-    pub bracket: Option<Vec<RoundReport>>,
+    pub bracket: Option<Vec<BracketRound>>,
     pub next: Vec<NextMatch>,
     /// On a ladder: the match after which the first place changed hands for the last time.
     pub last_change_of_lead: Option<LeadTaken>,

@@ -14,7 +14,7 @@ pub(crate) use ended::MOST_ENDED;
 use ended::{EndedEntry, OpenDeal, RecordLocation};
 use referee_report::ReportedTable;
 use referee_report::story::{LeadChange, Story};
-use referee_report::tournament::RoundReport;
+use referee_report::tournament::BracketRound;
 use results::Met;
 use tokio::sync::watch;
 
@@ -143,7 +143,7 @@ struct RunState {
     /// The next matches, as in the overview.
     next: Vec<NextEntry>,
     story: Story,
-    bracket: Option<Vec<RoundReport>>,
+    bracket: Option<Vec<BracketRound>>,
     /// Whether nothing that happens is shown, because the standings of the ladder are hidden.
     is_hidden: bool,
     /// The last matches that have ended meanwhile: the database may lack them when the others are read again.

@@ -239,7 +239,7 @@ pub(super) fn takes_changes(hub: &Hub, path: &str) -> bool {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct VisitRequest {
     bot: String,
     /// `None`: any.
     #[serde(default)]
@@ -262,7 +262,7 @@ pub(super) async fn begin(
     let Some((ladder, room)) = hub.visitors() else {
         return refused(StatusCode::NOT_FOUND, "visitors do not play here");
     };
-    let Asked { bot, seat } = match serde_json::from_slice(&body) {
+    let VisitRequest { bot, seat } = match serde_json::from_slice(&body) {
         Ok(asked) => asked,
         Err(error) => return refused(StatusCode::BAD_REQUEST, &format!("the body: {error}")),
     };

@@ -22,7 +22,7 @@ use referee_match::Leg;
 const BATCH: usize = 64;
 
 #[derive(Debug)]
-pub(super) enum ToCommit {
+pub(super) enum CommitRequest {
     Outcome {
         /// The unit as it was handed out last.
         unit: Arc<WorkUnit>,
@@ -83,7 +83,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
     }
 
     /// Stores outcomes until the coordinator has no more.
-    pub(super) fn work(mut self, outcomes: &Receiver<ToCommit>, to: &UnboundedSender<Committed>) {
+    pub(super) fn work(mut self, outcomes: &Receiver<CommitRequest>, to: &UnboundedSender<Committed>) {
         while let Ok(first) = outcomes.recv() {
             self.step(first, outcomes, to);
         }
@@ -92,15 +92,15 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
     /// Stores this outcome and those that have arrived: one synchronization covers all.
     pub(super) fn step(
         &mut self,
-        first: ToCommit,
-        outcomes: &Receiver<ToCommit>,
+        first: CommitRequest,
+        outcomes: &Receiver<CommitRequest>,
         to: &UnboundedSender<Committed>,
     ) {
         let mut stored = Vec::new();
         let (mut next, mut over) = (Some(first), None);
         while let Some(to_commit) = next.take() {
             match to_commit {
-                ToCommit::Outcome { unit, fixtures, outcome, worker, is_final } => {
+                CommitRequest::Outcome { unit, fixtures, outcome, worker, is_final } => {
                     let unit_id = outcome.unit.clone();
                     match self.keep(&unit, fixtures, &outcome, &worker, is_final) {
                         CommitResult::Counted { matches, unstarted } => {
@@ -111,7 +111,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
                         }
                     }
                 }
-                ToCommit::Over { is_complete } => over = Some(is_complete),
+                CommitRequest::Over { is_complete } => over = Some(is_complete),
             }
             next = if self.record_sink.len() < BATCH { outcomes.try_recv().ok() } else { None };
         }

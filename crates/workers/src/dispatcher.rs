@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RECONNECT_WINDOW, Returned};
-use crate::committer::{CommitResult, Committed, ToCommit};
+use crate::committer::{CommitRequest, CommitResult, Committed};
 use crate::coordinator::Coordinator;
 use crate::job::Job;
 use crate::machine::MachineState;
@@ -70,7 +70,7 @@ pub(super) struct Dispatcher<'a, S> {
     coordinator: &'a mut Coordinator,
     job: &'a Job,
     schedule: S,
-    to_commit: Sender<ToCommit>,
+    to_commit: Sender<CommitRequest>,
     open: BTreeMap<u32, OpenSet>,
     /// Open sets of an earlier coordinator that are not drawn from the schedule yet.
     earlier: BTreeMap<u32, Lease>,
@@ -90,7 +90,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         coordinator: &'a mut Coordinator,
         job: &'a Job,
         schedule: S,
-        to_commit: Sender<ToCommit>,
+        to_commit: Sender<CommitRequest>,
     ) -> Dispatcher<'a, S> {
         Dispatcher {
             coordinator,
@@ -122,7 +122,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         let Dispatcher { to_commit, given_up, coordinator, open, .. } = self;
         let is_complete = !end.is_stopping() && !end.is_drained && given_up.is_empty();
         // The committer has ended if it has failed.
-        let _ = to_commit.send(ToCommit::Over { is_complete });
+        let _ = to_commit.send(CommitRequest::Over { is_complete });
         drop(to_commit);
         while let Some(committed) = committed.recv().await {
             let Committed { unit, worker, result } = committed;

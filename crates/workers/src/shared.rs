@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::carrier::{CarrierEvent, CoordinatorEnd};
 use crate::coordinator::Coordinator;
-use crate::trial::TrialDesk;
+use crate::trial::TrialQueue;
 use referee_store::{Leases, StoreError};
 
 /// Starts a coordinator for each of these leases, as [`Coordinator::start`] does. They share a carrier, whose workers also
@@ -21,7 +21,7 @@ pub fn share(
     end: impl CoordinatorEnd + Send + 'static,
     leases: Vec<Leases>,
     timeout: Duration,
-) -> Result<(Vec<Coordinator>, TrialDesk), StoreError> {
+) -> Result<(Vec<Coordinator>, TrialQueue), StoreError> {
     let (orders, of_coordinators) = unbounded_channel();
     let (to_coordinators, events) = unbounded_channel();
     let mut router = Router::default();
@@ -39,7 +39,7 @@ pub fn share(
         })
     };
     let carrier = Arc::new(thread::Builder::new().name("carrier".to_owned()).spawn(serve)?);
-    let desk = TrialDesk::new(&orders);
+    let desk = TrialQueue::new(&orders);
     let coordinators = of_router.into_iter().zip(leases).map(|(events, leases)| {
         Coordinator::with(orders.clone(), events, Arc::clone(&carrier), leases, timeout)
     });

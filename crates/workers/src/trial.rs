@@ -1,6 +1,6 @@
 //! Trials of programs that were handed in to a league: a worker builds and checks one, in place of the server.
 //!
-//! A trial travels as the units of a worker do, beside them: [`TrialDesk`] hands one out, and the worker's
+//! A trial travels as the units of a worker do, beside them: [`TrialQueue`] hands one out, and the worker's
 //! [`TrialMachine`] does the work. The server trusts nothing of the result: it verifies the archive as it does with one that is
 //! handed in. A trial whose worker is lost goes to another one, [`MOST_LOST`] times at most.
 
@@ -207,14 +207,14 @@ pub trait TrialMachine: Debug + Send + Sync {
 
 /// Hands trials out to the workers of a carrier.
 #[derive(Clone, Debug)]
-pub struct TrialDesk {
+pub struct TrialQueue {
     orders: WeakUnboundedSender<Order>,
 }
 
-impl TrialDesk {
+impl TrialQueue {
     /// For a carrier that takes these orders, as long as it has others.
-    pub(super) fn new(orders: &UnboundedSender<Order>) -> TrialDesk {
-        TrialDesk { orders: orders.downgrade() }
+    pub(super) fn new(orders: &UnboundedSender<Order>) -> TrialQueue {
+        TrialQueue { orders: orders.downgrade() }
     }
 
     /// Hands a trial out as soon as a worker can take it. If the events are dropped, it is not done any more. `None` once the

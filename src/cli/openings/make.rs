@@ -112,7 +112,7 @@ struct Count {
 }
 
 /// A line with the moves that the bot made after it.
-struct Judged {
+struct JudgedLine {
     sheet: Sheet,
     /// By side, the first to move first; `None` if the game ended before both had moved.
     scores: Option<[f64; 2]>,
@@ -128,7 +128,7 @@ struct Book<'a> {
     ending: &'static str,
     file: File,
     /// Lines that were judged before an earlier one was, by number.
-    ahead: BTreeMap<u32, Judged>,
+    ahead: BTreeMap<u32, JudgedLine>,
     next: u32,
     positions: HashSet<String>,
     count: Count,
@@ -266,13 +266,13 @@ impl Book<'_> {
     }
 
     /// Reads line and scores from a record.
-    fn judge(&self, text: &[u8], decisions: u32) -> Result<Judged, Failure> {
+    fn judge(&self, text: &[u8], decisions: u32) -> Result<JudgedLine, Failure> {
         let (_, mut sheet) = record::sheet(text, self.catalog).map_err(|differences| {
             let first = differences.into_iter().next();
             first.map_or_else(|| Failure::cannot_run(""), Failure::cannot_run)
         })?;
         if decisions != 2 || !sheet.ended.starts_with("adjudication") {
-            return Ok(Judged { sheet, scores: None });
+            return Ok(JudgedLine { sheet, scores: None });
         }
         let line = sheet.moves.len() - 2;
         let notes = sheet.notes.split_off(line);
@@ -282,7 +282,7 @@ impl Book<'_> {
         let stated = |(side, note): (usize, &MoveNote)| stated_score(side, note.info.as_ref()?.get());
         let scores: Option<Vec<f64>> = [seat, 1 - seat].into_iter().zip(&notes).map(stated).collect();
         match scores.as_deref() {
-            Some(&[first, second]) => Ok(Judged { sheet, scores: Some([first, second]) }),
+            Some(&[first, second]) => Ok(JudgedLine { sheet, scores: Some([first, second]) }),
             _ => Err(Failure::cannot_run(
                 "the bot does not judge: its moves have no `info` with a number `score`, or it is in points",
             )),
@@ -305,7 +305,7 @@ impl Book<'_> {
     }
 
     /// Decides on the next line.
-    fn decide(&mut self, Judged { mut sheet, scores }: Judged) -> Result<(), Failure> {
+    fn decide(&mut self, JudgedLine { mut sheet, scores }: JudgedLine) -> Result<(), Failure> {
         self.count.tried += 1;
         let Some((scores, (_, view))) = scores.zip(self.position(&sheet)) else {
             self.count.over += 1;

@@ -12,7 +12,8 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::screen;
 use crate::runs::config::KnownGames;
 use crate::runs::tournament::{
-    self, Decided, EntrantConfig, MadeChange, RequestedChange, StoredTournament, open_results, relative_path,
+    self, ChangeEffect, EntrantConfig, MadeChange, RequestedChange, StoredTournament, open_results,
+    relative_path,
 };
 use crate::sources::{self, Source};
 
@@ -134,7 +135,7 @@ pub(super) fn withdraw(args: WithdrawArgs, games: &KnownGames) -> Result<Exit, F
     if !args.yes && io::stdin().is_terminal() {
         let results = open_results(&args.dir)?;
         let stored = StoredTournament::read(&args.dir, &results, games)?;
-        let Decided { message, .. } = withdraw.decide(&stored).map_err(Failure::usage)?;
+        let ChangeEffect { message, .. } = withdraw.decide(&stored).map_err(Failure::usage)?;
         if !screen::confirmed(&format!(
             "{message}. `referee tournament return` would bring it back. Withdraw it?"
         ))? {

@@ -10,7 +10,7 @@ use clap::Args as ClapArgs;
 
 use crate::cli::bots::with_bots;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::json::{Listening, MatchLine, OutOfRace};
+use crate::cli::json::{EliminatedVersion, Listening, MatchLine};
 use crate::cli::luck::LuckOptions;
 use crate::cli::options::random_seed;
 use crate::cli::output::TolerantStdout;
@@ -309,7 +309,7 @@ impl TournamentPrinter<'_> {
             if self.is_json {
                 let _ = writeln!(self.out, "{}", json::text(&out));
             }
-            let OutOfRace { name, ahead, after, evidence, suffices, .. } = &out;
+            let EliminatedVersion { name, ahead, after, evidence, suffices, .. } = &out;
             let why = match (out.state, ahead) {
                 (RaceState::NoBetter, Some(ahead)) => format!("at most {within} Elo better than {ahead}"),
                 _ => "not the best".to_owned(),
@@ -404,7 +404,7 @@ impl RaceNews {
         Some(news)
     }
 
-    fn news(&mut self) -> Vec<OutOfRace> {
+    fn news(&mut self) -> Vec<EliminatedVersion> {
         let schedule = self.schedule.look();
         let Some(race) = schedule.race() else { return Vec::new() };
         let out = (0..).map(Entrant).zip(&self.names).filter_map(|(entrant, name)| {
@@ -414,7 +414,7 @@ impl RaceNews {
                 RaceState::NoBetter => ((entrant, anchor), race.sets()),
                 _ => return None,
             };
-            self.told.insert(key).then(|| OutOfRace {
+            self.told.insert(key).then(|| EliminatedVersion {
                 name: name.clone(),
                 state,
                 ahead: anchor.map(|anchor| self.names[anchor.index()].clone()),

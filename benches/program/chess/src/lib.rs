@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use referee_game::chance::Uniform;
-use referee_game::erased::{Knowledge, Of, Rules, Table};
+use referee_game::erased::{ErasedRules, Knowledge, Rules, Table};
 use referee_game::{Seat, Seating, Turn, Viewer};
 use referee_games::chess::Chess;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ fn position(table: &mut dyn Table) -> String {
 }
 
 fn answer(request: &[u8]) -> String {
-    let rules = Of::<Chess>::RULES;
+    let rules = ErasedRules::<Chess>::RULES;
     let Request { r#type, options, state, moves } = serde_json::from_slice(request).expect("a request");
     let Some(State { options, view, turns_left }) = state else {
         let options = options.expect("`start`");

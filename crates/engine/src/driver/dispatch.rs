@@ -91,7 +91,8 @@ impl<S: ByteStream> Lane<S> {
             has_greeted: session.hello().is_some(),
             may_open: session.role == Role::Host { may_open: true },
         };
-        let matches = MatchesOf { key, seats: &session.seats, by_id: &self.by_id, running: &self.matches };
+        let matches =
+            SenderMatches { key, seats: &session.seats, by_id: &self.by_id, running: &self.matches };
         match route(line, sender, &matches) {
             Routed::Nothing => {}
             Routed::Hello(hello) => self.greet(key, hello, now),
@@ -191,14 +192,14 @@ impl<S: ByteStream> Lane<S> {
 }
 
 /// The matches of a lane, as one of its sessions sees them.
-struct MatchesOf<'l> {
+struct SenderMatches<'l> {
     key: SessionKey,
     seats: &'l [(MatchKey, Seat)],
     by_id: &'l FxHashMap<String, MatchKey>,
     running: &'l SlotMap<MatchKey, Running>,
 }
 
-impl Matches for MatchesOf<'_> {
+impl Matches for SenderMatches<'_> {
     type Key = MatchKey;
 
     fn find(&self, id: &str) -> Option<(MatchKey, SeatSet)> {

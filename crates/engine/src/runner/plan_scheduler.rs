@@ -7,7 +7,7 @@ use referee_game::{Seat, SeatSet, Seating};
 use referee_match::{Faults, Leg};
 use referee_protocol::words::{EndedBy, OnFault};
 use referee_results::{FinishedMatch, Roster};
-use referee_stats::schedule::{self, Due, MatchId};
+use referee_stats::schedule::{self, DueMatch, MatchId};
 use referee_stats::{Entrant, Lineup, MatchResult};
 
 use crate::runner::fixture::{Fixture, Wait};
@@ -98,14 +98,14 @@ impl PlanScheduler {
 
     /// Finds the next match. The matches of a set run one at a time, so that the last one ends last. Matches of
     /// absent bots come last, when nothing else is due and nothing in progress could make more matches due.
-    fn find(&self, among: Option<&[usize]>) -> Option<(Due, Wait)> {
+    fn find(&self, among: Option<&[usize]>) -> Option<(DueMatch, Wait)> {
         let busy: BTreeSet<u32> = self.running.values().copied().collect();
-        let is_free = |due: &Due| {
+        let is_free = |due: &DueMatch| {
             !self.running.contains_key(&due.id.number) && (!due.is_mirrored || !busy.contains(&due.set))
         };
         let mut free = self.schedule.due().filter(is_free);
-        let bots = |due: &Due| self.scoring.roster.seated(&due.lineup);
-        let is_here = |due: &Due| !bots(due).iter().any(|bot| self.absent.contains(bot));
+        let bots = |due: &DueMatch| self.scoring.roster.seated(&due.lineup);
+        let is_here = |due: &DueMatch| !bots(due).iter().any(|bot| self.absent.contains(bot));
         let found = match among {
             None => free.find(is_here),
             Some(among) => free.take(LOOKAHEAD).find(|due| is_between(&bots(due), among) && is_here(due)),
@@ -117,7 +117,7 @@ impl PlanScheduler {
         found.map(|due| (due, Wait::Never)).or_else(|| Some((last_resort()?, Wait::AsLastResort)))
     }
 
-    fn fixture(&self, due: &Due, wait: Wait) -> Fixture {
+    fn fixture(&self, due: &DueMatch, wait: Wait) -> Fixture {
         let is_last = || {
             let up_to_it = self.schedule.due().take_while(|other| other.set <= due.set);
             up_to_it.filter(|other| other.set == due.set).count() == 1
@@ -201,8 +201,8 @@ impl SetScheduler for PlanScheduler {
         };
         // The matches of a set have consecutive numbers.
         let rest = free.take_while(|due| due.set == first.set);
-        let due: Vec<Due> = std::iter::once(first).chain(rest).collect();
-        let fixture = |(index, of): (usize, &Due)| {
+        let due: Vec<DueMatch> = std::iter::once(first).chain(rest).collect();
+        let fixture = |(index, of): (usize, &DueMatch)| {
             let leg = match (of.is_mirrored, due.len() == index + 1) {
                 (false, _) => Leg::Only,
                 (true, true) => Leg::Last,

@@ -64,7 +64,7 @@ pub fn with_factor(common: Clock, factor: f64) -> Option<Clock> {
 }
 
 #[derive(Serialize)]
-struct InHeader<'a> {
+struct HeaderBot<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,7 +172,7 @@ impl BotSpec {
     pub(crate) fn in_header(&self, hello: Option<&BotHello>) -> Option<Box<RawValue>> {
         let command = self.source.command();
         let sandbox = command.map(|command| &command.sandbox);
-        let in_header = InHeader {
+        let in_header = HeaderBot {
             command: command.map(|command| &*command.argv),
             connection: self.source.connects_as().map(|_| self.source.to_string()),
             sandbox: sandbox.filter(|sandbox| sandbox.mode() != Mode::None),

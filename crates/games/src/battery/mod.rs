@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use referee_game::chance::{RandomKey, RandomStream};
-use referee_game::erased::{MoveError, MoveMade, NotOpened, Of, OpenDecision, Rules, Table};
+use referee_game::erased::{ErasedRules, MoveError, MoveMade, NotOpened, OpenDecision, Rules, Table};
 use referee_game::openings::LINES;
 use referee_game::{DrawOf, Drawn, Game, Imagine, Meta, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
@@ -29,7 +29,7 @@ pub(crate) use views::*;
 /// Opens a game with these options through the object-safe layer.
 pub(crate) fn open<G: Game>(options: Value) -> Result<Box<dyn Table>, NotOpened> {
     let options = to_raw_value(&options).unwrap();
-    Of::<G>::RULES.open(&options, G::META.seatings[0])
+    ErasedRules::<G>::RULES.open(&options, G::META.seatings[0])
 }
 
 /// A view as written to bots.
@@ -242,7 +242,7 @@ fn is_draw<D>(turn: Turn<D>) -> bool {
 }
 
 pub(crate) fn options_match_the_documentation<G: Game>() {
-    let rules = &Of::<G>::RULES as &dyn Rules;
+    let rules = &ErasedRules::<G>::RULES as &dyn Rules;
     let defaults = rules.default_options();
     let keys: serde_json::Map<_, _> = serde_json::from_str(defaults.get()).unwrap();
     let documented: BTreeSet<&str> = G::META.options.iter().map(|option| option.name).collect();
@@ -301,7 +301,7 @@ fn table_playout<G: Game>(
     number: u8,
     mut look: impl FnMut(&mut dyn Table, Option<&OpenDecision>) -> bool,
 ) {
-    let rules = &Of::<G>::RULES as &dyn Rules;
+    let rules = &ErasedRules::<G>::RULES as &dyn Rules;
     let mut table = rules.open(&rules.default_options(), seating).unwrap();
     let mut rng = stream(number);
     let mut drawn = Vec::new();
@@ -493,7 +493,7 @@ fn next_decision(table: &mut dyn Table, rng: &mut RandomStream) -> OpenDecision 
 }
 
 pub(crate) fn decisions_are_valid_in_their_position_alone<G: Game>() {
-    let rules = &Of::<G>::RULES as &dyn Rules;
+    let rules = &ErasedRules::<G>::RULES as &dyn Rules;
     let is_valid = |table: &dyn Table, decision: &OpenDecision, seat: Seat| {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| table.count(decision, seat))).is_ok()
     };

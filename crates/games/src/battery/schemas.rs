@@ -12,7 +12,7 @@ const EVENTS: usize = 10;
 
 /// Validates a part of a game: `View`, `Event`, `Move` or `Options`.
 fn validator<G: Game>(part: &str) -> Validator {
-    let mut schema = Of::<G>::RULES.schema();
+    let mut schema = ErasedRules::<G>::RULES.schema();
     schema["$ref"] = json!(format!("#/$defs/{part}"));
     jsonschema::draft202012::new(&schema).unwrap()
 }
@@ -81,7 +81,7 @@ fn without(value: &Value, is_optional: fn(&str) -> bool) -> Vec<Value> {
 
 pub(crate) fn the_schema_accepts_what_a_match_shows<G: Game>() {
     let [view, event, mv, options] = ["View", "Event", "Move", "Options"].map(validator::<G>);
-    let defaults: Value = serde_json::from_str(Of::<G>::RULES.default_options().get()).unwrap();
+    let defaults: Value = serde_json::from_str(ErasedRules::<G>::RULES.default_options().get()).unwrap();
     assert_valid(&options, &defaults);
     assert_valid(&options, &json!({}));
     let mut positions = 0;
@@ -166,7 +166,7 @@ pub(crate) fn the_schema_rejects_moves_that_no_board_has<G: Game>() {
 
 pub(crate) fn options_that_the_schema_rejects_are_rejected<G: Game>() {
     let schema = validator::<G>("Options");
-    let defaults: Value = serde_json::from_str(Of::<G>::RULES.default_options().get()).unwrap();
+    let defaults: Value = serde_json::from_str(ErasedRules::<G>::RULES.default_options().get()).unwrap();
     for value in corrupted(&defaults) {
         assert!(!schema.is_valid(&value), "{value}");
         assert!(open::<G>(value.clone()).is_err(), "{value}");

@@ -18,7 +18,7 @@ struct World<G> {
 
 impl<G: Game> World<G> {
     fn at(position: &G) -> World<G> {
-        World { position: position.clone(), table: Of::<G>::at(position.clone()) }
+        World { position: position.clone(), table: ErasedRules::<G>::at(position.clone()) }
     }
 
     /// Plays the moves of all deciding seats.

@@ -45,7 +45,7 @@ fn change(value: &mut Value, leaves: &[Value], rng: &mut RandomStream) {
 }
 
 pub(crate) fn changed_views_are_rejected_or_can_be_played<G: Imagine>() {
-    let rules = &Of::<G>::RULES as &dyn Rules;
+    let rules = &ErasedRules::<G>::RULES as &dyn Rules;
     let options = rules.default_options();
     for &seating in G::META.seatings {
         let mut rng = stream(3);

@@ -134,7 +134,7 @@ impl fmt::Display for Colour {
 
 /// A diagonal direction. North is the row of squares 1 to 4.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Diagonal {
     NorthWest,
     NorthEast,
     SouthWest,
@@ -149,10 +149,10 @@ pub(super) enum Heading {
 }
 
 impl Heading {
-    pub(super) const fn ways(self) -> [Way; 2] {
+    pub(super) const fn ways(self) -> [Diagonal; 2] {
         match self {
-            Heading::North => [Way::NorthWest, Way::NorthEast],
-            Heading::South => [Way::SouthWest, Way::SouthEast],
+            Heading::North => [Diagonal::NorthWest, Diagonal::NorthEast],
+            Heading::South => [Diagonal::SouthWest, Diagonal::SouthEast],
         }
     }
 
@@ -168,35 +168,35 @@ const SOUTH: u32 = by_place(0xf000_0000);
 const EAST: u32 = by_place(0x0808_0808);
 const WEST: u32 = by_place(0x1010_1010);
 
-impl Way {
-    pub(super) const ALL: [Way; 4] = [Way::NorthWest, Way::NorthEast, Way::SouthWest, Way::SouthEast];
+impl Diagonal {
+    pub(super) const ALL: [Diagonal; 4] = [Diagonal::NorthWest, Diagonal::NorthEast, Diagonal::SouthWest, Diagonal::SouthEast];
 
-    pub(super) const fn back(self) -> Way {
+    pub(super) const fn back(self) -> Diagonal {
         match self {
-            Way::NorthWest => Way::SouthEast,
-            Way::NorthEast => Way::SouthWest,
-            Way::SouthWest => Way::NorthEast,
-            Way::SouthEast => Way::NorthWest,
+            Diagonal::NorthWest => Diagonal::SouthEast,
+            Diagonal::NorthEast => Diagonal::SouthWest,
+            Diagonal::SouthWest => Diagonal::NorthEast,
+            Diagonal::SouthEast => Diagonal::NorthWest,
         }
     }
 
     /// The number that a step adds to a place, modulo 32.
     pub(super) const fn turn(self) -> u32 {
         match self {
-            Way::NorthWest => 32 - 7,
-            Way::NorthEast => 32 - 1,
-            Way::SouthWest => 1,
-            Way::SouthEast => 7,
+            Diagonal::NorthWest => 32 - 7,
+            Diagonal::NorthEast => 32 - 1,
+            Diagonal::SouthWest => 1,
+            Diagonal::SouthEast => 7,
         }
     }
 
     /// The squares from which a step leaves the board.
     const fn edge(self) -> u32 {
         match self {
-            Way::NorthWest => NORTH | WEST,
-            Way::NorthEast => NORTH | EAST,
-            Way::SouthWest => SOUTH | WEST,
-            Way::SouthEast => SOUTH | EAST,
+            Diagonal::NorthWest => NORTH | WEST,
+            Diagonal::NorthEast => NORTH | EAST,
+            Diagonal::SouthWest => SOUTH | WEST,
+            Diagonal::SouthEast => SOUTH | EAST,
         }
     }
 
@@ -274,12 +274,12 @@ impl Board {
     }
 
     /// The empty squares that a step of `pieces` this way reaches.
-    const fn steps(&self, pieces: u32, way: Way) -> u32 {
+    const fn steps(&self, pieces: u32, way: Diagonal) -> u32 {
         way.step(pieces) & self.empty()
     }
 
     /// The squares from which a piece could jump an enemy this way.
-    const fn jumps(&self, way: Way) -> u32 {
+    const fn jumps(&self, way: Diagonal) -> u32 {
         let back = way.back();
         back.step(back.step(self.empty()) & self.enemy)
     }
@@ -375,14 +375,14 @@ impl Board {
     /// yet. A capture never lands on a jumped square (it lies in a row of the other parity), so no square becomes empty
     /// but the origin, which the piece may pass or end on. A man on its crowning row has no forward direction, which
     /// ends its turn as the rules require.
-    fn jump<const BLACK: bool>(&self, path: Move, at: u32, way: Way, enemy: u32, out: &mut impl Moves) {
+    fn jump<const BLACK: bool>(&self, path: Move, at: u32, way: Diagonal, enemy: u32, out: &mut impl Moves) {
         let over = way.step(at);
         let (at, enemy) = (way.step(over), enemy & !over);
         let path = path.then(at.trailing_zeros());
         let origin = bit(path.first());
         let empty = self.empty() | origin;
         let mut is_end = true;
-        let mut go = |way: Way| {
+        let mut go = |way: Diagonal| {
             if way.step(way.step(at) & enemy) & empty != 0 {
                 is_end = false;
                 self.jump::<BLACK>(path, at, way, enemy, out);

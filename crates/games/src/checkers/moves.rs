@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::board::{Way, bit, index, jumped_place, place};
+use super::board::{Diagonal, bit, index, jumped_place, place};
 use super::text::{Text, read_square, spell_square};
 use referee_game::Wrong;
 
@@ -142,8 +142,8 @@ impl FromStr for Move {
                 return Err(NO_MOVE);
             }
             let from = bit(mv.last());
-            let goes = |way: Way| if is_step { way.step(from) } else { way.step(way.step(from)) };
-            if !Way::ALL.into_iter().any(|way| goes(way) == bit(to)) {
+            let goes = |way: Diagonal| if is_step { way.step(from) } else { way.step(way.step(from)) };
+            if !Diagonal::ALL.into_iter().any(|way| goes(way) == bit(to)) {
                 return Err(UNREACHED);
             }
             mv = mv.then(to);

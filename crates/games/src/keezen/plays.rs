@@ -11,9 +11,9 @@ use referee_game::Seat;
 const FOUR: u8 = 4;
 
 /// Called for each play until it breaks.
-trait See: FnMut(Move) -> ControlFlow<()> {}
+trait PlayVisitor: FnMut(Move) -> ControlFlow<()> {}
 
-impl<F: FnMut(Move) -> ControlFlow<()>> See for F {}
+impl<F: FnMut(Move) -> ControlFlow<()>> PlayVisitor for F {}
 
 /// The plays of a seat in a position of the pawns, by card.
 pub(super) struct Plays<'a> {
@@ -43,7 +43,7 @@ impl Plays<'_> {
         });
     }
 
-    fn each(&self, card: Rank, see: &mut impl See) -> ControlFlow<()> {
+    fn each(&self, card: Rank, see: &mut impl PlayVisitor) -> ControlFlow<()> {
         match card {
             Rank::Jack => return self.swaps(see),
             Rank::Four => return self.backward(see),
@@ -62,14 +62,14 @@ impl Plays<'_> {
     }
 
     /// Moves a pawn to its start, unless a pawn of the same seat is there (K2).
-    fn entry(&self, owner: Seat, card: Rank, see: &mut impl See) -> ControlFlow<()> {
+    fn entry(&self, owner: Seat, card: Rank, see: &mut impl PlayVisitor) -> ControlFlow<()> {
         if self.board.has_base_pawn(owner) && !self.board.holds_start(owner) {
             see(Move::Enter { card, partner: Some(owner).filter(|&owner| owner != self.seat) })?;
         }
         ControlFlow::Continue(())
     }
 
-    fn forward(&self, card: Rank, steps: u8, see: &mut impl See) -> ControlFlow<()> {
+    fn forward(&self, card: Rank, steps: u8, see: &mut impl PlayVisitor) -> ControlFlow<()> {
         let Plays { board, own, route, .. } = *self;
         board
             .ways(own)
@@ -77,7 +77,7 @@ impl Plays<'_> {
             .try_for_each(|way| see(Move::Go { card, pawn: board.square(own, way) }))
     }
 
-    fn backward(&self, see: &mut impl See) -> ControlFlow<()> {
+    fn backward(&self, see: &mut impl PlayVisitor) -> ControlFlow<()> {
         let Plays { board, own, route, .. } = *self;
         board
             .ways(own)
@@ -87,7 +87,7 @@ impl Plays<'_> {
 
     /// K5. Generates splits without making the first leg: a pawn's range is a number, and the first leg only frees
     /// the square that it leaves and blocks a home square that it enters.
-    fn splits(&self, see: &mut impl See) -> ControlFlow<()> {
+    fn splits(&self, see: &mut impl PlayVisitor) -> ControlFlow<()> {
         let Plays { board, seat, own, route } = *self;
         let lacks_one = own == seat && board.home(own) == PAWNS - 1;
         let partner = board.partner(seat).filter(|_| lacks_one);
@@ -115,7 +115,7 @@ impl Plays<'_> {
     }
 
     /// K4
-    fn swaps(&self, see: &mut impl See) -> ControlFlow<()> {
+    fn swaps(&self, see: &mut impl PlayVisitor) -> ControlFlow<()> {
         let Plays { board, own, .. } = *self;
         let square = |seat, way| match board.square(seat, way) {
             Square::Track(square) | Square::Home(_, square) => square,

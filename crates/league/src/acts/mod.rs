@@ -16,7 +16,7 @@ pub use ruling::LadderMatches;
 
 use super::bots::{LeagueBot, NewBot, admit, follow_bot, own_names, read_bots};
 use super::challenges::{check_new, check_players, insert_challenge, take_back};
-use super::events::{InForce, check_opponents, check_thawed, ended_by_event, set_in_force};
+use super::events::{EventEffects, check_opponents, check_thawed, ended_by_event, set_in_force};
 use super::finals::{FinalsLink, finals_of};
 use super::log::{actions_of_day, note};
 use super::organisers::{add_organiser, remove_organiser};
@@ -186,8 +186,8 @@ pub enum OrganiserAct<'a> {
     PutIntoForce {
         /// `None`: in the league as a whole.
         ladder: Option<&'a str>,
-        new: &'a InForce,
-        before: &'a InForce,
+        new: &'a EventEffects,
+        before: &'a EventEffects,
     },
 }
 

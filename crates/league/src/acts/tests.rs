@@ -394,8 +394,11 @@ const ORGANISERS_ACTS: [Act; 36] = [
     act(
         "freeze",
         |on| {
-            let new = InForce { is_frozen: true, ..InForce::default() };
-            organised(on, OrganiserAct::PutIntoForce { ladder: None, new: &new, before: &InForce::default() })
+            let new = EventEffects { is_frozen: true, ..EventEffects::default() };
+            organised(
+                on,
+                OrganiserAct::PutIntoForce { ladder: None, new: &new, before: &EventEffects::default() },
+            )
         },
         "SELECT json_extract(value, '$.is_frozen') FROM league WHERE key = 'events:'",
     ),

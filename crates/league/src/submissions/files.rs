@@ -157,10 +157,10 @@ impl SubmissionFiles {
         owner: &str,
         limits: IntakeLimits,
         now: SystemTime,
-    ) -> Result<Arriving, ActError> {
+    ) -> Result<ArrivingArchive, ActError> {
         league.check_quota(owner, limits.quota, now)?;
         let used = SpaceUse::measure(self.archives.path(), self.bots.path(), league, owner)?;
-        Ok(Arriving {
+        Ok(ArrivingArchive {
             file: NamedTempFile::new_in(self.incoming.path())?,
             archives: self.archives.path().to_owned(),
             bots: self.bots.path().to_owned(),
@@ -375,7 +375,7 @@ fn try_to_remove(path: &Path) {
 
 /// An archive that is arriving. Dropping it removes it.
 #[derive(Debug)]
-pub struct Arriving {
+pub struct ArrivingArchive {
     file: NamedTempFile<File>,
     archives: PathBuf,
     /// The directory of bots that have passed.
@@ -389,7 +389,7 @@ pub struct Arriving {
     limits: IntakeLimits,
 }
 
-impl Arriving {
+impl ArrivingArchive {
     /// Stores the next bytes of the archive.
     ///
     /// # Errors
@@ -412,7 +412,8 @@ impl Arriving {
     /// # Errors
     /// If the owner may hand in nothing now; I/O errors.
     pub fn finish(self, league: &mut League, by: &OwnerCredential, now: SystemTime) -> Result<u32, ActError> {
-        let Arriving { file, archives, bots, owner, hash, size, limits, arriving: _arriving, .. } = self;
+        let ArrivingArchive { file, archives, bots, owner, hash, size, limits, arriving: _arriving, .. } =
+            self;
         let IntakeLimits { quota, space, .. } = limits;
         if size == 0 {
             return Err(Refusal::Invalid

@@ -13,7 +13,7 @@ use referee_game::name::Likeness;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-pub use files::{Arriving, IntakeLimits, KeptOnLadder, SUBMISSIONS, SubmissionFiles, SubmissionSpace};
+pub use files::{ArrivingArchive, IntakeLimits, KeptOnLadder, SUBMISSIONS, SubmissionFiles, SubmissionSpace};
 
 use referee_store::stored_words;
 use referee_store::{StoreError, parsed_column};

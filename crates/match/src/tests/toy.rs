@@ -8,14 +8,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use referee_game::erased::{Of, Rules};
+use referee_game::erased::{ErasedRules, Rules};
 use referee_game::{
     Chance, Draw, Fact, Game, MAX_SEATS, Meta, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Viewer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(super) static RULES: &dyn Rules = &Of::<Toy>::RULES;
+pub(super) static RULES: &dyn Rules = &ErasedRules::<Toy>::RULES;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -28,7 +28,7 @@ const INFO: usize = 200;
 pub struct ReplayHead {
     r#match: String,
     game: &'static str,
-    seats: Vec<SeatOf>,
+    seats: Vec<ReplaySeat>,
     /// The names of the views; the first sees everything.
     views: Vec<String>,
     /// Width and height.
@@ -49,7 +49,7 @@ impl ReplayHead {
         clock: Option<Clock>,
         first: &Scene,
     ) -> ReplayHead {
-        let seats = bots.iter().zip(&first.seats).map(|((name, team), tone)| SeatOf {
+        let seats = bots.iter().zip(&first.seats).map(|((name, team), tone)| ReplaySeat {
             name: name.clone(),
             display_name: None,
             team: *team,
@@ -136,7 +136,7 @@ pub(super) struct ReplayStep {
 }
 
 #[derive(Debug, Serialize)]
-struct SeatOf {
+struct ReplaySeat {
     name: String,
     /// The display name, which people see instead of the name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -328,7 +328,7 @@ impl MatchReplay {
                 r#match: header.r#match.clone(),
                 game: meta.title,
                 seats: seats
-                    .map(|(at, (seat, tone))| SeatOf {
+                    .map(|(at, (seat, tone))| ReplaySeat {
                         name: seat.name.clone(),
                         display_name: display_name(at).map(str::to_owned),
                         team: seat.team,

@@ -13,7 +13,7 @@ use crate::page::halves;
 
 /// A round of a Swiss tournament or a knockout.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RoundReport {
+pub struct BracketRound {
     /// From 1.
     pub round: u32,
     /// `Final`, `Semi-finals`, `Round 1`.
@@ -69,7 +69,7 @@ pub(super) fn rounds(
     schedule: &Schedule,
     entrants: &[EntrantRow],
     matches: &[ListedMatch],
-) -> Vec<RoundReport> {
+) -> Vec<BracketRound> {
     let mut of_set: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for listed in matches.iter().filter(|listed| listed.ranks.is_some()) {
         of_set.entry(&listed.set).or_default().push(listed.id.clone());
@@ -80,7 +80,7 @@ pub(super) fn rounds(
 }
 
 /// The bracket of a knockout in progress, with these names of the entrants; `None` in another format.
-pub fn live_bracket(schedule: &Schedule, names: &[&str]) -> Option<Vec<RoundReport>> {
+pub fn live_bracket(schedule: &Schedule, names: &[&str]) -> Option<Vec<BracketRound>> {
     if !matches!(schedule.plan().format, Format::Knockout { .. }) {
         return None;
     }
@@ -101,7 +101,7 @@ pub(super) fn stage(round: usize, rounds: usize) -> String {
     }
 }
 
-fn told(schedule: &Schedule, names: &[&str], of_set: impl Fn(u32) -> Vec<String>) -> Vec<RoundReport> {
+fn told(schedule: &Schedule, names: &[&str], of_set: impl Fn(u32) -> Vec<String>) -> Vec<BracketRound> {
     let name = |entrant: Entrant| names[entrant.index()].to_owned();
     let pair = |RoundPair { entrants, is_bye, sets, points, winner }: RoundPair| PairReport {
         entrants: entrants.map(|entrant| entrant.map(name)),
@@ -113,7 +113,7 @@ fn told(schedule: &Schedule, names: &[&str], of_set: impl Fn(u32) -> Vec<String>
     let rounds = schedule.rounds();
     let (is_knockout, last) = (matches!(schedule.plan().format, Format::Knockout { .. }), rounds.len());
     let title = |round| if is_knockout { stage(round, last) } else { format!("Round {round}") };
-    let report = |(round, pairs): (usize, Vec<RoundPair>)| RoundReport {
+    let report = |(round, pairs): (usize, Vec<RoundPair>)| BracketRound {
         round: round as u32,
         title: title(round),
         pairs: pairs.into_iter().map(pair).collect(),
@@ -125,7 +125,7 @@ fn told(schedule: &Schedule, names: &[&str], of_set: impl Fn(u32) -> Vec<String>
 const DRAWN: usize = 64;
 
 /// Draws a bracket, the final to the right. `None` without a bracket, or if it is too large.
-pub(super) fn drawn(rounds: &[RoundReport], is_knockout: bool) -> Option<String> {
+pub(super) fn drawn(rounds: &[BracketRound], is_knockout: bool) -> Option<String> {
     let places = 2 * rounds.first()?.pairs.len();
     if !is_knockout || places > DRAWN {
         return None;
@@ -134,7 +134,7 @@ pub(super) fn drawn(rounds: &[RoundReport], is_knockout: bool) -> Option<String>
     // The row of a position of a round: in the middle of those that lead to it.
     let row = |round: usize, place: usize| ((2 * place + 1) << round) - 1;
     let mut lines = vec![String::new(); height];
-    for (at, RoundReport { pairs, .. }) in rounds.iter().enumerate() {
+    for (at, BracketRound { pairs, .. }) in rounds.iter().enumerate() {
         let cells: Vec<[String; 2]> = pairs
             .iter()
             .flat_map(|pair| [0, 1].map(|place| [pair.name(place).to_owned(), pair.score(place)]))

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::TournamentReport;
 use super::github::fault_message;
-use crate::junit::{Case, Outcome, xml};
+use crate::junit::{Case, CaseOutcome, xml};
 
 /// The entrants as test cases.
 pub fn junit(report: &TournamentReport) -> String {
@@ -17,7 +17,7 @@ pub fn junit(report: &TournamentReport) -> String {
         name: name.to_owned(),
         class: standings.game.to_string(),
         took,
-        outcome: failure.map_or(Outcome::Passed, |(kind, message)| Outcome::Failed {
+        outcome: failure.map_or(CaseOutcome::Passed, |(kind, message)| CaseOutcome::Failed {
             kind: Some(kind),
             message,
             description: String::new(),

@@ -27,7 +27,7 @@ use referee_match::{Faults, InfoTotals};
 use referee_results::Roster;
 use serde::Serialize;
 
-pub use self::bracket::{PairReport, RoundReport, live_bracket};
+pub use self::bracket::{BracketRound, PairReport, live_bracket};
 pub use self::clocks::ClockPeriod;
 pub(crate) use self::clocks::{clock_in_words, told_clock};
 pub use self::conditions::{Conditions, Settings};
@@ -98,7 +98,7 @@ pub struct TournamentReport {
     /// The sandboxes of the bots that the referee started, the strictest first; empty if no record was read.
     pub sandboxes: Vec<SandboxUse>,
     /// The rounds of a Swiss tournament that are paired, or the bracket of a knockout; otherwise empty.
-    pub rounds: Vec<RoundReport>,
+    pub rounds: Vec<BracketRound>,
     /// Every attempt at a match, in the order of their numbers.
     pub attempts: Vec<ListedMatch>,
 }

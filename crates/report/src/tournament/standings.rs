@@ -12,7 +12,7 @@ use referee_store::{EntrantRow, Results, StoreError};
 use serde::Serialize;
 
 use super::race::RaceReport;
-use super::story::StoryOf;
+use super::story::StoryInputs;
 use crate::interval::Population;
 use crate::ruling::PublicRuling;
 use crate::story::Story;
@@ -163,7 +163,7 @@ impl StandingsData {
             elo_without_forfeits: played.as_ref().map(|played| played.elo[row.entrant.index()]),
         });
         let attempts = db.counted_attempts()?;
-        let story = StoryOf {
+        let story = StoryInputs {
             name: &about.name,
             ids: &entrants.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(),
             names: &entrants

@@ -15,7 +15,7 @@ use crate::story::{LeadChange, Story, several};
 use crate::words::amount;
 
 /// The entrants and results that the story is about.
-pub(super) struct StoryOf<'a> {
+pub(super) struct StoryInputs<'a> {
     pub(super) name: &'a str,
     pub(super) ids: &'a [&'a str],
     /// The display names of the entrants.
@@ -37,7 +37,7 @@ struct Course {
     decided: Option<u32>,
 }
 
-impl StoryOf<'_> {
+impl StoryInputs<'_> {
     fn name_of(&self, entrant: Entrant) -> &str {
         self.names.get(entrant.index()).copied().unwrap_or_default()
     }
@@ -320,5 +320,5 @@ pub fn live_story(
     table: &Standings,
     strengths: Option<&Strengths>,
 ) -> Story {
-    StoryOf { name, ids, names, schedule, table, strengths, attempts: None }.told()
+    StoryInputs { name, ids, names, schedule, table, strengths, attempts: None }.told()
 }

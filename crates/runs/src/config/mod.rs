@@ -21,7 +21,7 @@ pub use cost::Dollars;
 pub use game::KnownGames;
 pub use listen::{ListenError, ListenSettings, listen, parse_token, read_tokens};
 pub use notice::RunNotice;
-pub use openings::{FlawList, LeftOut, OpeningBook, OpeningOrder, OpeningSource, OpeningsError};
+pub use openings::{FlawList, OmittedOpenings, OpeningBook, OpeningOrder, OpeningSource, OpeningsError};
 pub use publish::PublishConfig;
 pub use sandbox::{SandboxConfig, SandboxError, change_commands, check_files, default_sandbox};
 pub use seed::{parse_seed, random_seed, read_seed};

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use referee_bots::sandbox::Unavailable;
 
-use crate::config::LeftOut;
+use crate::config::OmittedOpenings;
 
 /// A warning about valid settings.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum RunNotice {
     #[error("warning: without tokens, anyone who can reach {address} can play as `{name}`")]
     NoTokens { address: SocketAddr, name: String },
     #[error("openings: {0}")]
-    LeftOut(LeftOut),
+    OmittedOpenings(OmittedOpenings),
 }
 
 fn one_line(why: &Unavailable) -> String {

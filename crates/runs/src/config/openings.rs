@@ -111,13 +111,13 @@ impl fmt::Display for FlawList {
 
 /// Openings of a file that are not played.
 #[derive(Clone, Debug)]
-pub struct LeftOut {
+pub struct OmittedOpenings {
     flaws: FlawList,
     /// The number of those that are.
     remaining: usize,
 }
 
-impl fmt::Display for LeftOut {
+impl fmt::Display for OmittedOpenings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let out = counted(self.flaws.flaws.len() as u64, "opening is", "openings are");
         write!(f, "{out} left out, {} remain:{}", self.remaining, self.flaws)
@@ -171,7 +171,7 @@ impl OpeningSource {
         seating: Seating,
         set: Map<String, Value>,
         run: &Seed,
-    ) -> Result<(Openings, Option<LeftOut>), OpeningsError> {
+    ) -> Result<(Openings, Option<OmittedOpenings>), OpeningsError> {
         let options = serde_json::value::to_raw_value(&set).unwrap_or_default();
         let table = rules.open(&options, seating);
         let table = table.map_err(|error| OpeningsError::Options(with_suggestion(&error)))?;
@@ -197,7 +197,7 @@ impl OpeningSource {
         let (mut openings, flaws) =
             given.map_err(|flaws| OpeningsError::Flawed { flaws: list(flaws), is_cut: plies.is_some() })?;
         let remaining = openings.len();
-        let left_out = (!flaws.is_empty()).then(|| LeftOut { flaws: list(flaws), remaining });
+        let left_out = (!flaws.is_empty()).then(|| OmittedOpenings { flaws: list(flaws), remaining });
         if *order == OpeningOrder::Random {
             openings.shuffle(run);
         }

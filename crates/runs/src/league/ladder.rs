@@ -25,17 +25,17 @@ use tokio::time::Instant;
 use challenges::Challenges;
 use leader::Leader;
 use matches::Matches;
-use on_workers::OnWorkers;
+use on_workers::WorkerMatches;
 use referee_bots::sandbox::Size;
 use referee_engine::runner::Openings;
 use referee_files::StorageWait;
 use referee_game::chance::RandomStream;
-use referee_league::{FinalsLink, InForce, LadderSeats, LadderSnapshot, PublishedLadder};
+use referee_league::{EventEffects, FinalsLink, LadderSeats, LadderSnapshot, PublishedLadder};
 use referee_match::record::Times;
 use referee_stats::Entrant;
 use referee_stats::ladder::{Matchmaker, Strength};
 use results::CountedResults;
-use roster::Roster;
+use roster::LadderRoster;
 use rules_state::RulesState;
 
 /// The seconds of a day.
@@ -66,14 +66,14 @@ pub(super) struct Ladder {
     seats: LadderSeats,
     openings: Openings,
     results: CountedResults,
-    roster: Roster,
+    roster: LadderRoster,
     matches: Matches,
     challenges: Challenges,
-    on_workers: OnWorkers,
+    on_workers: WorkerMatches,
     rules: RulesState,
     leader: Leader,
     is_paused: bool,
-    in_force: InForce,
+    in_force: EventEffects,
     finals: Option<FinalsLink>,
     /// No match begins while a result or the journal cannot be written.
     wait: StorageWait,
@@ -154,14 +154,14 @@ impl Ladder {
             seats,
             openings,
             results: CountedResults::new(seats),
-            roster: Roster::default(),
+            roster: LadderRoster::default(),
             matches: Matches { matchmaker, rng, running: BTreeMap::new(), next: 1 },
             challenges: Challenges::default(),
-            on_workers: OnWorkers::default(),
+            on_workers: WorkerMatches::default(),
             rules: RulesState::default(),
             leader: Leader::default(),
             is_paused: false,
-            in_force: InForce::default(),
+            in_force: EventEffects::default(),
             finals: None,
             wait,
             clock: LadderClock { began: Instant::now(), opened_ms: 0 },
@@ -225,7 +225,7 @@ impl Ladder {
     }
 
     /// Sets the effects of events.
-    pub(super) fn set_in_force(&mut self, in_force: InForce) {
+    pub(super) fn set_in_force(&mut self, in_force: EventEffects) {
         self.in_force = in_force;
     }
 

@@ -189,7 +189,7 @@ pub struct PlayResult {
 
 /// A match that is to be played.
 #[derive(Debug, Clone, Copy)]
-struct Leftover {
+struct PendingMatch {
     set: u32,
     /// The index in the set, from 0.
     index: u32,
@@ -199,25 +199,25 @@ struct Leftover {
 
 /// The matches of a run in order. The matches of a set run one at a time, so that the last one ends last.
 #[derive(Debug)]
-struct InOrder {
+struct SetsInOrder {
     sets: RangeInclusive<u32>,
     /// The number of matches of a set.
     size: u32,
     mirror: Option<Mirror>,
     /// The next matches of sets that have begun and of which no match is in progress.
-    begun: VecDeque<Leftover>,
+    begun: VecDeque<PendingMatch>,
     /// The matches in progress, by id.
-    running: HashMap<String, Leftover>,
+    running: HashMap<String, PendingMatch>,
     seats: usize,
     bots: usize,
     openings: Openings,
 }
 
-impl Scheduler for InOrder {
+impl Scheduler for SetsInOrder {
     fn next(&mut self, _: Option<&[usize]>) -> Next {
         let begun = self.begun.pop_front();
-        let next = begun.or_else(|| self.sets.next().map(|set| Leftover { set, index: 0, attempt: 1 }));
-        let Some(next @ Leftover { set, index, attempt }) = next else {
+        let next = begun.or_else(|| self.sets.next().map(|set| PendingMatch { set, index: 0, attempt: 1 }));
+        let Some(next @ PendingMatch { set, index, attempt }) = next else {
             // A match in progress may have to be played again.
             return if self.running.is_empty() { Next::Never } else { Next::Later };
         };
@@ -248,13 +248,13 @@ impl Scheduler for InOrder {
     }
 
     fn ended(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> bool {
-        let Some(ended @ Leftover { set, index, attempt }) = self.running.remove(&fixture.id) else {
+        let Some(ended @ PendingMatch { set, index, attempt }) = self.running.remove(&fixture.id) else {
             return false;
         };
         if finished.is_to_be_replayed() {
-            self.begun.push_back(Leftover { attempt: attempt + 1, ..ended });
+            self.begun.push_back(PendingMatch { attempt: attempt + 1, ..ended });
         } else if index + 1 < self.size {
-            self.begun.push_back(Leftover { set, index: index + 1, attempt: 1 });
+            self.begun.push_back(PendingMatch { set, index: index + 1, attempt: 1 });
         } else {
             return false;
         }
@@ -306,7 +306,7 @@ impl Play {
             };
         }
         let size = mirror.map_or(1, |mirror| mirror.size(runner.bots.len()) as u32);
-        let schedule = InOrder {
+        let schedule = SetsInOrder {
             sets: 1..=matches / size,
             size,
             mirror,
@@ -564,7 +564,7 @@ mod tests {
         ends: impl Fn(&str) -> Option<Cause>,
     ) -> Vec<(String, Option<String>)> {
         let size = mirror.map_or(1, |mirror| mirror.size(2) as u32);
-        let mut schedule = InOrder {
+        let mut schedule = SetsInOrder {
             sets: 1..=matches / size,
             size,
             mirror,

@@ -15,6 +15,6 @@ pub use error::{RegressionError, SetupDiffers};
 pub use play::{PreparedRegression, RegressionEnd, RegressionEvent};
 pub use result_line::{ResultLine, ResultMatch};
 pub use results_file::{BadResults, ResultsContents, ResultsDefect, ResultsFile};
-pub use run::{Added, RegressionRun, RegressionSet};
+pub use run::{AddedMatch, RegressionRun, RegressionSet};
 pub use setup::{Hypotheses, RegressionSetup, changed_bots};
 pub use tested_bot::{is_same_version, tested_bot};

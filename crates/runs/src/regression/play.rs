@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::Placement;
 use crate::budget::Budget;
 use crate::config::Dollars;
-use crate::regression::run::{Added, RegressionRun, RegressionSet};
+use crate::regression::run::{AddedMatch, RegressionRun, RegressionSet};
 use crate::regression::{
     BadResults, RegressionError, RegressionSetup, ResultLine, ResultsContents, ResultsFile, changed_bots,
 };
@@ -144,7 +144,7 @@ impl PreparedRegression {
             for (&bot, of_seat) in fixture.bots.iter().zip(&finished.totals) {
                 [&mut totals, &mut unkept].into_iter().for_each(|sums| sums[bot].merge(of_seat));
             }
-            let Added { kept, judged } = running.add(fixture, finished);
+            let AddedMatch { kept, judged } = running.add(fixture, finished);
             if let (Some(results), Some(kept), None) = (&mut results, &kept, no_show) {
                 let unkept = std::mem::take(&mut unkept);
                 results.keep(kept, unkept, played + begun.elapsed()).map_err(RunFailure::other)?;

@@ -10,7 +10,7 @@ use referee_report::{RegressionFindings, SetVersions};
 use referee_results::{Crash, FinishedMatch, moves_of_set};
 use referee_stats::MatchResult;
 use referee_stats::rating::Estimate;
-use referee_stats::regression::{Fate, Judged, NEW, Regression, Shard};
+use referee_stats::regression::{Fate, JudgedSet, NEW, Regression, Shard};
 use referee_stats::sample::SetMoves;
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub struct RegressionRun {
 
 /// The effect of a match.
 #[derive(Debug, Default)]
-pub struct Added {
+pub struct AddedMatch {
     /// The line for the results file: its set, if that is complete.
     pub kept: Option<ResultLine>,
     /// The sets that have been judged since.
@@ -104,9 +104,9 @@ impl RegressionRun {
     }
 
     /// Adds a match that has ended.
-    pub fn add(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> Added {
+    pub fn add(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> AddedMatch {
         let result = self.scoring.result(fixture, finished).or_else(|| self.scoring.void(fixture, finished));
-        let Some((result, moves)) = result.zip(finished.moves) else { return Added::default() };
+        let Some((result, moves)) = result.zip(finished.moves) else { return AddedMatch::default() };
         let mut faults = <[Faults; 2]>::default();
         for (seat, &entrant) in fixture.bots.iter().enumerate() {
             faults[entrant].merge(&finished.counted_faults(Seat(seat as u8)));
@@ -121,15 +121,15 @@ impl RegressionRun {
             let matches = vec![ResultMatch::of(&played)];
             let kept = ResultLine::Crash { set, crash: crash.clone(), matches };
             self.crashed(crash, &[played]);
-            return Added { kept: Some(kept), judged: Vec::new() };
+            return AddedMatch { kept: Some(kept), judged: Vec::new() };
         }
         let matches = self.open.entry(set).or_default();
         matches.push(played);
         if matches.len() < self.scoring.legs as usize {
-            return Added::default();
+            return AddedMatch::default();
         }
         let kept = ResultLine::Set { set, matches: matches.iter().map(ResultMatch::of).collect() };
-        Added { kept: Some(kept), judged: self.complete(set) }
+        AddedMatch { kept: Some(kept), judged: self.complete(set) }
     }
 
     /// Adds a line of the results file of an earlier run. Returns the sets that are judged now; `None` if the line
@@ -184,7 +184,7 @@ impl RegressionRun {
         }
     }
 
-    fn close_set(&mut self, judged: &Judged) -> RegressionSet {
+    fn close_set(&mut self, judged: &JudgedSet) -> RegressionSet {
         let set = self.shard.map_or(judged.set, |shard| shard.set(judged.set));
         let played = self.open.remove(&set).unwrap_or_default();
         self.count_faults(&played);

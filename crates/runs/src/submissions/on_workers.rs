@@ -10,7 +10,7 @@ use referee_bots::sandbox::BotLimits;
 use referee_game::Wrong;
 use referee_workers::archive::ArchiveId;
 use referee_workers::trial::{
-    BuiltArchive, MOST_LOST, TrialDesk, TrialEvent, TrialJob, TrialLadder, TrialReply, TrialVerdict,
+    BuiltArchive, MOST_LOST, TrialEvent, TrialJob, TrialLadder, TrialQueue, TrialReply, TrialVerdict,
 };
 use tokio::time::timeout;
 
@@ -22,7 +22,7 @@ const TRAVEL: Duration = Duration::from_secs(10 * 60);
 /// Resources with which workers build and check.
 #[derive(Debug)]
 pub struct BuildWorkers {
-    pub desk: TrialDesk,
+    pub desk: TrialQueue,
     /// The directory of the archives that workers get.
     pub archives: PathBuf,
     /// The limits of programs that are checked.

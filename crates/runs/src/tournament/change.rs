@@ -60,7 +60,7 @@ pub enum RequestedChange {
 }
 
 #[derive(Debug)]
-pub struct Decided {
+pub struct ChangeEffect {
     pub(super) changes: TournamentChange,
     pub message: String,
 }
@@ -75,7 +75,7 @@ pub(super) fn apply(
     change: &RequestedChange,
 ) -> Result<Applied, TournamentError> {
     match change.decide(stored) {
-        Ok(Decided { changes, message }) => {
+        Ok(ChangeEffect { changes, message }) => {
             results.change(&changes)?;
             Ok(Ok(message))
         }
@@ -109,12 +109,12 @@ pub fn change(
         locked => locked.transpose()?,
     };
     if let Some(LockedTournament { mut folder, stored }) = locked {
-        let Decided { changes, message } = change.decide(&stored)?;
+        let ChangeEffect { changes, message } = change.decide(&stored)?;
         folder.results.change(&changes)?;
         return Ok(MadeChange { message, is_requested: false });
     }
     let results = open_results(directory)?;
-    let Decided { message, .. } = change.decide(&StoredTournament::read(directory, &results, games)?)?;
+    let ChangeEffect { message, .. } = change.decide(&StoredTournament::read(directory, &results, games)?)?;
     results.requests().push(change)?;
     Ok(MadeChange { message, is_requested: true })
 }
@@ -124,7 +124,7 @@ impl RequestedChange {
     ///
     /// # Errors
     /// If it is not possible.
-    pub fn decide(&self, stored: &StoredTournament) -> Result<Decided, Wrong> {
+    pub fn decide(&self, stored: &StoredTournament) -> Result<ChangeEffect, Wrong> {
         match self {
             RequestedChange::Add { entrant, listen, token_file } => {
                 decide_to_add(stored, entrant, *listen, token_file)
@@ -155,7 +155,7 @@ fn decide_to_add(
     entrant: &EntrantConfig,
     listen: Option<SocketAddr>,
     token_file: &Option<PathBuf>,
-) -> Result<Decided, Wrong> {
+) -> Result<ChangeEffect, Wrong> {
     let (mut config, schedule) = (stored.config.clone(), &stored.schedule);
     check_new(stored, entrant)?;
     match (&mut config.listen, listen) {
@@ -197,7 +197,7 @@ fn decide_to_add(
     };
     let changes =
         TournamentChange { config: Some(config.to_toml()?), joins: Some(row), ..TournamentChange::default() };
-    Ok(Decided { changes, message })
+    Ok(ChangeEffect { changes, message })
 }
 
 /// Checks that the name of a new entrant is unique.
@@ -252,7 +252,7 @@ fn find_bot<'a>(
     found.ok_or_else(|| Wrong::from(format!("unknown bot `{name}`; bots: {}", all.concat().join(", "))))
 }
 
-fn decide_to_withdraw(stored: &StoredTournament, name: &str) -> Result<Decided, Wrong> {
+fn decide_to_withdraw(stored: &StoredTournament, name: &str) -> Result<ChangeEffect, Wrong> {
     let index = find(stored, name)?;
     if stored.entrants[index].leaves.is_some() {
         return Err(format!("`{name}` has withdrawn already").into());
@@ -266,10 +266,10 @@ fn decide_to_withdraw(stored: &StoredTournament, name: &str) -> Result<Decided, 
         _ => "its results count",
     };
     let changes = TournamentChange { leaves: Some((index, leaves)), ..TournamentChange::default() };
-    Ok(Decided { changes, message: format!("{name} has withdrawn: {what}") })
+    Ok(ChangeEffect { changes, message: format!("{name} has withdrawn: {what}") })
 }
 
-fn decide_to_return(stored: &StoredTournament, name: &str) -> Result<Decided, Wrong> {
+fn decide_to_return(stored: &StoredTournament, name: &str) -> Result<ChangeEffect, Wrong> {
     let index = find(stored, name)?;
     if stored.entrants[index].leaves.is_none() {
         return Err(format!("`{name}` has not withdrawn").into());
@@ -286,7 +286,7 @@ fn decide_to_return(stored: &StoredTournament, name: &str) -> Result<Decided, Wr
     rejoin(stored, index)
 }
 
-pub(super) fn rejoin(stored: &StoredTournament, index: usize) -> Result<Decided, Wrong> {
+pub(super) fn rejoin(stored: &StoredTournament, index: usize) -> Result<ChangeEffect, Wrong> {
     let name = &stored.entrants[index].name;
     let own = Entrant(index as u16);
     let schedule = stored.schedule.with_returned(own)?;
@@ -312,7 +312,7 @@ pub(super) fn rejoin(stored: &StoredTournament, index: usize) -> Result<Decided,
         sources: vec![(index, sources(bots), fingerprints(bots))],
         ..TournamentChange::default()
     };
-    Ok(Decided { changes, message })
+    Ok(ChangeEffect { changes, message })
 }
 
 /// Sets the rounds that are not paired yet in which an entrant takes a bye.
@@ -337,7 +337,7 @@ fn set_absent(
     })
 }
 
-fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> Result<Decided, Wrong> {
+fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> Result<ChangeEffect, Wrong> {
     let mut config = stored.config.clone();
     let mut message = Vec::new();
     if let Some(jobs) = settings.jobs {
@@ -372,5 +372,5 @@ fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> R
     let sources = changed.into_iter().map(source).collect();
     let changes =
         TournamentChange { config: Some(config.to_toml()?), sources, ..TournamentChange::default() };
-    Ok(Decided { changes, message: message.join("\n") })
+    Ok(ChangeEffect { changes, message: message.join("\n") })
 }

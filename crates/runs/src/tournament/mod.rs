@@ -24,7 +24,7 @@ mod stored;
 mod verify;
 
 pub use audit::NotOfTournament;
-pub use change::{Applied, Decided, MadeChange, RequestedChange, change};
+pub use change::{Applied, ChangeEffect, MadeChange, RequestedChange, change};
 pub use config::{
     ConfigError, EntrantConfig, ListenConfig, PreparedTournament, TournamentConfig, relative_path,
 };

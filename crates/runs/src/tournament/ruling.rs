@@ -10,13 +10,13 @@ use referee_store::{
     TournamentChange, UndoneRuling, now, only_opponent,
 };
 
-use crate::tournament::change::{Decided, find, rejoin};
+use crate::tournament::change::{ChangeEffect, find, rejoin};
 use crate::tournament::stored::{StoredTournament, on_matches};
 
 pub(super) fn decide_ruling(
     stored: &StoredTournament,
     requested: &RequestedRuling,
-) -> Result<Decided, Wrong> {
+) -> Result<ChangeEffect, Wrong> {
     let schedule = &stored.schedule;
     // Before what it decides is known.
     let made = |act| RulingRow { since: schedule.next_round(), ..requested.made(act, now()) };
@@ -58,7 +58,7 @@ pub(super) fn decide_ruling(
                 ruling: Some(row),
                 ..TournamentChange::default()
             };
-            Ok(Decided { changes, message })
+            Ok(ChangeEffect { changes, message })
         }
         RequestedDecision::Undo(id) => decide_to_undo(stored, *id, requested),
     }
@@ -87,15 +87,15 @@ fn check(stored: &StoredTournament, row: &RulingRow) -> Result<Schedule, Wrong> 
     Ok(stored.schedule.with_rulings(&rulings)?)
 }
 
-fn decide_on_matches(stored: &StoredTournament, row: RulingRow) -> Result<Decided, Wrong> {
+fn decide_on_matches(stored: &StoredTournament, row: RulingRow) -> Result<ChangeEffect, Wrong> {
     check(stored, &row)?;
     let message = row.words();
     let changes = TournamentChange { ruling: Some(row), ..TournamentChange::default() };
-    Ok(Decided { changes, message })
+    Ok(ChangeEffect { changes, message })
 }
 
 /// A mirrored set is replayed as a whole, on a new deal: the dice of the old one are public.
-fn decide_to_replay(stored: &StoredTournament, number: u32, row: RulingRow) -> Result<Decided, Wrong> {
+fn decide_to_replay(stored: &StoredTournament, number: u32, row: RulingRow) -> Result<ChangeEffect, Wrong> {
     lineup(stored, number)?;
     let (plan, legs) = (stored.schedule.plan(), stored.schedule.legs());
     let numbers = match plan.deals {
@@ -114,7 +114,7 @@ fn decide_to_disqualify(
     index: usize,
     from: &DisqualifiedFrom,
     mut row: RulingRow,
-) -> Result<Decided, Wrong> {
+) -> Result<ChangeEffect, Wrong> {
     let (schedule, own) = (&stored.schedule, Entrant(index as u16));
     let name = stored.entrants[index].name.clone();
     // The points go to the opponent, if there is one.
@@ -164,10 +164,14 @@ fn decide_to_disqualify(
     };
     let changes =
         TournamentChange { leaves: Some((index, leaves)), ruling: Some(row), ..TournamentChange::default() };
-    Ok(Decided { changes, message: format!("{name} is disqualified: {what}") })
+    Ok(ChangeEffect { changes, message: format!("{name} is disqualified: {what}") })
 }
 
-fn decide_to_undo(stored: &StoredTournament, id: u32, requested: &RequestedRuling) -> Result<Decided, Wrong> {
+fn decide_to_undo(
+    stored: &StoredTournament,
+    id: u32,
+    requested: &RequestedRuling,
+) -> Result<ChangeEffect, Wrong> {
     let row = RulingRow::find(&stored.rulings, id, "tournament")?;
     let schedule = &stored.schedule;
     let undone = UndoneRuling::made(now(), id, schedule.next_round(), &requested.user, &requested.reason);
@@ -210,14 +214,14 @@ fn decide_to_undo(stored: &StoredTournament, id: u32, requested: &RequestedRulin
             let left = row.act == RulingAct::Disqualify && (row.matches.is_empty() || row.is_from_start);
             if left {
                 let index = find(stored, row.name.as_deref().unwrap_or_default())?;
-                let Decided { changes: back, message: returns } = rejoin(stored, index)?;
+                let ChangeEffect { changes: back, message: returns } = rejoin(stored, index)?;
                 changes.returns = back.returns;
                 changes.sources = back.sources;
-                return Ok(Decided { changes, message: format!("{message}: {returns}") });
+                return Ok(ChangeEffect { changes, message: format!("{message}: {returns}") });
             }
         }
     }
-    Ok(Decided { changes, message })
+    Ok(ChangeEffect { changes, message })
 }
 
 /// The participation of an entrant with the rulings on it.

@@ -14,7 +14,7 @@ use referee_workers::Coordinator;
 use referee_workers::builtin::BuiltInCoordinator;
 use referee_workers::packing::ARCHIVES;
 use referee_workers::shared::share;
-use referee_workers::trial::TrialDesk;
+use referee_workers::trial::TrialQueue;
 use sha2::{Digest, Sha256};
 
 use crate::Placement;
@@ -34,7 +34,7 @@ pub struct OpenedWorkers {
     /// One for each of the leases, in order.
     pub coordinators: Vec<Coordinator>,
     /// Lets workers try programs.
-    pub trials: Option<TrialDesk>,
+    pub trials: Option<TrialQueue>,
     pub source: SetSource,
 }
 

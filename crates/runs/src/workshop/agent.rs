@@ -31,7 +31,7 @@ const MOST_LINE: usize = 64 << 10;
 const REST: Duration = Duration::from_secs(2);
 
 /// The permissions of an agent in a round.
-pub(super) struct Order {
+pub(super) struct EditOrder {
     pub(super) command: Command,
     pub(super) time: Duration,
     pub(super) cost: Option<f64>,
@@ -44,7 +44,7 @@ pub(super) struct Order {
     pub(super) practised: mpsc::UnboundedReceiver<WorkshopLine>,
 }
 
-pub(super) struct Edited {
+pub(super) struct EditResult {
     /// `None` if the workshop was interrupted.
     pub(super) outcome: Option<EditOutcome>,
     pub(super) took: Duration,
@@ -92,10 +92,10 @@ impl Output {
 /// # Errors
 /// If the machine fails.
 pub(super) async fn edit(
-    mut order: Order,
+    mut order: EditOrder,
     stop: impl Future<Output = ()>,
     told: &mut dyn FnMut(WorkshopLine),
-) -> io::Result<Edited> {
+) -> io::Result<EditResult> {
     let place = tempfile::Builder::new().prefix("referee-").tempdir()?;
     let socket = place.path().join("tools");
     let listener = UnixListener::bind(&socket)?;
@@ -119,7 +119,7 @@ pub(super) async fn edit(
         Ok((process, ())) => process,
         Err(why) => {
             let outcome = Some(EditOutcome::NotStarted { why: Chain(&why).to_string() });
-            return Ok(Edited { outcome, took: Duration::ZERO, cost: 0.0 });
+            return Ok(EditResult { outcome, took: Duration::ZERO, cost: 0.0 });
         }
     };
     let kept = File::create(order.log.with_extension("out"))?;
@@ -180,7 +180,7 @@ pub(super) async fn edit(
     process.end().await;
     let is_over_cost = order.cost.is_some_and(|most| output.cost > most);
     let outcome = outcome.map(|outcome| if is_over_cost { EditOutcome::OverCost } else { outcome });
-    Ok(Edited { outcome, took, cost: output.cost })
+    Ok(EditResult { outcome, took, cost: output.cost })
 }
 
 /// Notes what an agent has practised.

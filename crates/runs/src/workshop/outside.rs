@@ -11,18 +11,18 @@ const NAMED: usize = 20;
 
 /// The files of a workshop that nothing changes while an agent edits, with what shows that they have changed.
 #[derive(Debug)]
-pub(super) struct Untouched {
+pub(super) struct ProtectedFiles {
     root: PathBuf,
     own: PathBuf,
     files: BTreeMap<PathBuf, [i64; 5]>,
 }
 
-impl Untouched {
+impl ProtectedFiles {
     /// All but the directory of this agent, and what the workshop itself writes meanwhile. The database of a round may be written
     /// for a moment after its end; verification finds changes of rounds and versions.
-    pub(super) fn of(root: &Path, own: &Path) -> io::Result<Untouched> {
+    pub(super) fn of(root: &Path, own: &Path) -> io::Result<ProtectedFiles> {
         let files = files(root, own)?;
-        Ok(Untouched { root: root.to_owned(), own: own.to_owned(), files })
+        Ok(ProtectedFiles { root: root.to_owned(), own: own.to_owned(), files })
     }
 
     /// The paths that have changed since.

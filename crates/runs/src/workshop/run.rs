@@ -20,9 +20,9 @@ use crate::Placement;
 use crate::config::{KnownGames, random_seed};
 use crate::submissions::PackError;
 use crate::tournament::{Tournament, TournamentConfig, TournamentEvent, relative_path};
-use crate::workshop::agent::{Edited, Order, edit, log_of};
+use crate::workshop::agent::{EditOrder, EditResult, edit, log_of};
 use crate::workshop::journal::WorkshopJournal;
-use crate::workshop::outside::Untouched;
+use crate::workshop::outside::ProtectedFiles;
 use crate::workshop::{
     AgentConfig, Bench, BenchError, EditOutcome, EditReport, HandIn, Practice, RoundReport, Version,
     Versions, WorkshopConfig, WorkshopError, WorkshopLine, block_on,
@@ -295,7 +295,8 @@ impl Workshop {
         let cost = self.config.max_cost.map(|most| most - spent);
         let log = log_of(&self.folder, round, name);
         let has_budget = cost.is_none_or(|cost| cost > 0.0);
-        let mut edited = Edited { outcome: Some(EditOutcome::NoBudget), took: Default::default(), cost: 0.0 };
+        let mut edited =
+            EditResult { outcome: Some(EditOutcome::NoBudget), took: Default::default(), cost: 0.0 };
         if has_budget {
             let mut command = self.config.command(agent)?;
             command.directory = Some(work.clone());
@@ -321,7 +322,7 @@ impl Workshop {
                     Ok(())
                 }
             };
-            let order = Order {
+            let order = EditOrder {
                 command,
                 time: self.config.edit_time.duration(),
                 cost,
@@ -331,7 +332,7 @@ impl Workshop {
                 on_practice: Arc::new(on_practice),
                 practised: lines,
             };
-            let untouched = Untouched::of(&self.folder, &work)?;
+            let untouched = ProtectedFiles::of(&self.folder, &work)?;
             let reaper = OrphanReaper::open();
             let mut told = |line: WorkshopLine| {
                 on_event(WorkshopEvent::Line(&line));
@@ -347,7 +348,7 @@ impl Workshop {
                 edited.outcome = Some(EditOutcome::WroteOutside { paths });
             }
         }
-        let Edited { outcome: Some(outcome), took, cost } = edited else { return Ok(false) };
+        let EditResult { outcome: Some(outcome), took, cost } = edited else { return Ok(false) };
         let is_accepted =
             matches!(outcome, EditOutcome::Done | EditOutcome::Failed { .. } | EditOutcome::TimedOut);
         let bench = bench.lock().unwrap_or_else(PoisonError::into_inner);

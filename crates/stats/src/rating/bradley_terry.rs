@@ -61,7 +61,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use self::clusters::{Clusters, OnOpenings};
+use self::clusters::{Clusters, SetsOnOpenings};
 use self::packed_set::{PackedSet, PlayedLeg};
 use super::linear;
 use super::{ELO_PER_LOGIT, Estimate};
@@ -101,7 +101,7 @@ impl Counts {
     ) -> Counts {
         let mut counts = Counts { entrants, ..Counts::default() };
         let mut by_set: FxHashMap<PackedSet, u32> = FxHashMap::default();
-        let mut on_openings = OnOpenings::default();
+        let mut on_openings = SetsOnOpenings::default();
         let mut legs: SmallVec<[(PlayedLeg, Option<MatchMoves>); 6]> = SmallVec::new();
         let mut set = 0;
         let mut close = |legs: &mut SmallVec<[(PlayedLeg, Option<MatchMoves>); 6]>| {

@@ -99,7 +99,7 @@ pub enum Fate {
 
 /// A judged set, with the statistics up to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judged {
+pub struct JudgedSet {
     pub set: u32,
     pub fate: Fate,
     /// The score of `new`, from 0 to 1, even if it does not count.
@@ -116,7 +116,7 @@ pub struct Judged {
 
 /// The bounds from sets that both bots played alike.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Alike {
+pub struct SetsPlayedAlike {
     pub sets: u32,
     /// The confidence of the bounds, from 0 to 1.
     pub confidence: f64,

@@ -81,7 +81,7 @@ pub struct Set {
 
 /// A match that can be played now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct DueMatch {
     pub id: MatchId,
     /// The number of its set, from 1.
     pub set: u32,
@@ -346,12 +346,12 @@ impl Schedule {
     }
 
     /// The matches that can be played now, in order.
-    pub fn due(&self) -> impl Iterator<Item = Due> {
+    pub fn due(&self) -> impl Iterator<Item = DueMatch> {
         let open = (self.first_open..self.results.len()).filter(|&at| self.is_open(at));
         open.map(|at| at as u32 + 1).filter(|&number| self.is_due(self.set_of(number))).map(|number| {
             let set = self.set_of(number);
             let leg = ((number - 1) % self.legs) as usize;
-            Due {
+            DueMatch {
                 id: MatchId { number, attempt: 1 + self.attempts.get(&number).copied().unwrap_or(0) },
                 set,
                 leg,

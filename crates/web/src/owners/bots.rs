@@ -16,7 +16,7 @@ const NEW_BOTS: u32 = 20;
 
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewBot {
+pub(super) struct NewBotBody {
     name: String,
 }
 
@@ -24,13 +24,13 @@ pub(super) struct NewBot {
 pub(super) async fn add(
     State(owners): OwnersState,
     ActiveOwner(SignedIn { credential, .. }): ActiveOwner,
-    Body(NewBot { name }): Body<NewBot>,
+    Body(NewBotBody { name }): Body<NewBotBody>,
 ) -> Result<Response, OwnersError> {
     check_name(&name).map_err(|why| OwnersError::field("name", &why))?;
     let added = owners.with(move |owners, league| {
         let act = OwnerAct::AddBot { name: &name, limit: owners.options().bots, per_day: NEW_BOTS };
         league.act_as_owner(&credential, act, now())?;
-        Ok(NewBot { name })
+        Ok(NewBotBody { name })
     });
     let added = added.await?;
     owners.taken_up().await;
@@ -60,7 +60,7 @@ pub(super) async fn retire(
     State(owners): OwnersState,
     ActiveOwner(SignedIn { credential, .. }): ActiveOwner,
     Path(name): Path<String>,
-    Body(NewBot { name: said }): Body<NewBot>,
+    Body(NewBotBody { name: said }): Body<NewBotBody>,
 ) -> Result<Response, OwnersError> {
     if said != name {
         return Err(OwnersError::Field { what: "name", why: "to retire a bot, send its name".to_owned() });

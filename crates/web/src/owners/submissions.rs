@@ -14,8 +14,8 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use referee_league::{
-    ActError, Arriving, IntakeLimits, KeptOnLadder, League, LeagueOwner, OwnerAct, OwnerCredential, Refusal,
-    Submission, SubmissionFiles,
+    ActError, ArrivingArchive, IntakeLimits, KeptOnLadder, League, LeagueOwner, OwnerAct, OwnerCredential,
+    Refusal, Submission, SubmissionFiles,
 };
 use referee_store::utc;
 use serde::Serialize;
@@ -99,7 +99,7 @@ impl SubmissionIntake {
 
 /// An archive that is arriving. Dropping it removes it.
 struct ArrivingSubmission {
-    arriving: Arriving,
+    arriving: ArrivingArchive,
     failures: UploadFailures,
 }
 

@@ -17,7 +17,7 @@ use tokio::time::{interval, sleep, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use super::frame::{self, Admission, FromCoordinator, FromWorker, Hello, VERSION};
+use super::frame::{self, AdmissionReply, FromCoordinator, FromWorker, VERSION, WorkerHello};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::archive::{ArchiveId, MOST_BYTES};
 use crate::carrier::{Assignment, CarrierError, FetchError, RECONNECT_WINDOW, Request, Returned, WorkerEnd};
@@ -114,7 +114,7 @@ impl BuiltInWorker {
         let name =
             ServerName::try_from(host).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
         let mut stream = TlsConnector::from(Arc::clone(&self.tls)).connect(name, stream).await?;
-        let hello = Hello {
+        let hello = WorkerHello {
             version: VERSION,
             name: self.name.clone(),
             token: self.token.clone(),
@@ -130,12 +130,12 @@ impl BuiltInWorker {
 /// Sends the first message, and reads the answer.
 pub(super) async fn greet(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
-    hello: &Hello,
+    hello: &WorkerHello,
 ) -> io::Result<()> {
     frame::write(stream, hello, &[]).await?;
     match frame::read_first(stream).await? {
-        Admission::Welcome(_) => Ok(()),
-        Admission::Rejected(why) => Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
+        AdmissionReply::Welcome(_) => Ok(()),
+        AdmissionReply::Rejected(why) => Err(io::Error::new(io::ErrorKind::PermissionDenied, why)),
     }
 }
 

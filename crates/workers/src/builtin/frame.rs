@@ -23,7 +23,7 @@ pub(super) const CHUNK_BYTES: usize = 256 * 1024;
 
 /// The first message of a worker.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Hello {
+pub(super) struct WorkerHello {
     pub(super) version: u32,
     pub(super) name: String,
     pub(super) token: String,
@@ -37,7 +37,7 @@ pub(super) struct Hello {
 /// The answer to a worker's first message.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Admission {
+pub(super) enum AdmissionReply {
     /// It is admitted under this name.
     Welcome(String),
     /// It is not, for this reason.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{Receiver, UnboundedReceiver, UnboundedSender};
 use tokio::time::{Instant, timeout};
 
-use super::frame::{FromCoordinator, FromWorker, Hello};
+use super::frame::{FromCoordinator, FromWorker, WorkerHello};
 use crate::carrier::{CarrierEvent, Order, OutcomeVerdict, RECONNECT_WINDOW, Returned};
 use crate::machine::{MOST_SLOTS, Machine, MachineState};
 use crate::trial::{BuiltArchive, PendingTrial, TrialReply};
@@ -28,7 +28,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// From a connection to the hub.
 pub(super) enum FromConnection {
     /// An admitted worker, with a sender for its messages and for its number.
-    Joined(Hello, UnboundedSender<HubMessage>),
+    Joined(WorkerHello, UnboundedSender<HubMessage>),
     /// A message with the name of the worker and the number of the connection.
     Message(String, u64, FromWorker, Option<EncodedOutcome>),
     /// The result of a trial, with the name of the worker and the number of the connection.
@@ -291,8 +291,8 @@ impl WorkerHub {
 
     /// A worker has connected. It replaces its own earlier connection; beside another worker of the same name it gets a
     /// number.
-    fn join(&mut self, hello: Hello, connection: UnboundedSender<HubMessage>) {
-        let Hello { mut machine, instance, holding, .. } = hello;
+    fn join(&mut self, hello: WorkerHello, connection: UnboundedSender<HubMessage>) {
+        let WorkerHello { mut machine, instance, holding, .. } = hello;
         let holding: BTreeSet<UnitId> = holding.into_iter().collect();
         let is_taken = |name: &str| {
             let other = self.workers.get(name).filter(|other| other.connection.is_some());
@@ -452,7 +452,7 @@ mod tests {
         let (connection, _messages) = unbounded_channel();
         let machine = Machine { name: "box".to_owned(), ..Machine::default() };
         let (name, token) = ("worker".to_owned(), "token".to_owned());
-        let hello = Hello { version: VERSION, name, token, machine, instance: 1, holding: Vec::new() };
+        let hello = WorkerHello { version: VERSION, name, token, machine, instance: 1, holding: Vec::new() };
         hub.handle_message(FromConnection::Joined(hello, connection));
         hub.handle_message(FromConnection::Message("box".to_owned(), 1, FromWorker::Free(slots), None));
         let (mut playing, mut sets, mut played) = (Vec::new(), 0, vec![0; takes.len()]);

@@ -19,7 +19,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, interval, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-use super::frame::{self, Admission, CHUNK_BYTES, FromCoordinator, FromWorker, Hello, VERSION};
+use super::frame::{self, AdmissionReply, CHUNK_BYTES, FromCoordinator, FromWorker, VERSION, WorkerHello};
 use super::hub::{FromConnection, HubMessage, WorkerHub, sleep_until};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::archive::ArchiveId;
@@ -159,7 +159,7 @@ impl Acceptance {
     fn full_until(&mut self) -> Option<Instant> {
         while self.pending.count() >= PENDING {
             match self.pending.vacancy(Instant::now())? {
-                Vacancy::InPlaceOf(number) => {
+                Vacancy::Eviction(number) => {
                     if let Some(task) = self.tasks.get(&number) {
                         task.abort();
                     }
@@ -224,8 +224,8 @@ impl ServerContext {
     pub(super) async fn admit(
         &self,
         stream: &mut (impl AsyncRead + AsyncWrite + Unpin + Send),
-    ) -> io::Result<Hello> {
-        let hello: Hello = frame::read_first(stream).await?;
+    ) -> io::Result<WorkerHello> {
+        let hello: WorkerHello = frame::read_first(stream).await?;
         let given: TokenHash = Sha256::digest(&hello.token).into();
         let expected = self.tokens.get(&hello.name).copied().unwrap_or_default();
         let why = if !bool::from(expected.ct_eq(&given)) {
@@ -239,12 +239,16 @@ impl ServerContext {
                 Err(what) => what.to_string(),
             }
         };
-        frame::write(stream, &Admission::Rejected(why.clone()), &[]).await?;
+        frame::write(stream, &AdmissionReply::Rejected(why.clone()), &[]).await?;
         Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
     }
 
     /// Passes messages on until the connection is lost.
-    pub(super) async fn serve(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin + Send, hello: Hello) {
+    pub(super) async fn serve(
+        &self,
+        mut stream: impl AsyncRead + AsyncWrite + Unpin + Send,
+        hello: WorkerHello,
+    ) {
         let (to_worker, mut of_hub) = unbounded_channel();
         // A worker that does not read gets one part of an archive, and no further message of it is read.
         let (to_writer, mut parts): (Sender<(FromCoordinator, Vec<u8>)>, Receiver<_>) = channel(1);
@@ -254,12 +258,12 @@ impl ServerContext {
             Some(HubMessage::Admitted(name, number)) => (name, number),
             Some(HubMessage::Rejected(why)) => {
                 // It will try again.
-                let _ = frame::write(&mut stream, &Admission::Rejected(why), &[]).await;
+                let _ = frame::write(&mut stream, &AdmissionReply::Rejected(why), &[]).await;
                 return;
             }
             Some(HubMessage::Message(..)) | None => return,
         };
-        if frame::write(&mut stream, &Admission::Welcome(name.clone()), &[]).await.is_ok() {
+        if frame::write(&mut stream, &AdmissionReply::Welcome(name.clone()), &[]).await.is_ok() {
             let (mut reader, mut writer) = split(stream);
             let read = async {
                 loop {

@@ -21,7 +21,7 @@ use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, interval, sleep, sleep_until};
 
 use super::client::{greet, serve};
-use super::frame::{self, FromCoordinator, FromWorker, Hello, VERSION};
+use super::frame::{self, FromCoordinator, FromWorker, VERSION, WorkerHello};
 use super::hub::{FromConnection, WorkerHub};
 use super::server::ServerContext;
 use crate::Coordinator;
@@ -97,7 +97,7 @@ impl Network {
     }
 
     /// Connects to the coordinator.
-    async fn connect(&self, context: &Arc<ServerContext>, hello: &Hello) -> io::Result<DuplexStream> {
+    async fn connect(&self, context: &Arc<ServerContext>, hello: &WorkerHello) -> io::Result<DuplexStream> {
         self.pass().await;
         let ((mut own, near), (far, mut other)) = (duplex(1 << 20), duplex(1 << 20));
         let network = self.clone();
@@ -195,7 +195,10 @@ async fn run(
                 let (name, token) = ("worker".to_owned(), "token".to_owned());
                 let instance = number as u64;
                 network
-                    .connect(&context, &Hello { version: VERSION, name, token, machine, instance, holding })
+                    .connect(
+                        &context,
+                        &WorkerHello { version: VERSION, name, token, machine, instance, holding },
+                    )
                     .await
             };
             serve(connect, of_worker, to_worker).await
@@ -294,7 +297,7 @@ async fn worker_returns_with_its_units_after_coordinator_was_suspended() {
     let join = async || {
         let machine = Machine { name: "box".to_owned(), ..Machine::default() };
         let (name, token, holding) = ("worker".to_owned(), "token".to_owned(), vec![unit.clone()]);
-        let hello = Hello { version: VERSION, name, token, machine, instance: 1, holding };
+        let hello = WorkerHello { version: VERSION, name, token, machine, instance: 1, holding };
         to_hub.send(FromConnection::Joined(hello, unbounded_channel().0)).await.unwrap();
     };
     let scenario = async {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Dispatcher, SetPhase, because};
 use crate::carrier::{Order, OutcomeVerdict};
-use crate::committer::{CommitResult, Committed, ToCommit};
+use crate::committer::{CommitRequest, CommitResult, Committed};
 use crate::unit::{EncodedOutcome, UnitId};
 use crate::verdicts::OutcomeArrival;
 use crate::verify::Unstarted;
@@ -44,7 +44,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             return Ok(());
         }
         open.committing = Some(worker.clone());
-        let to_commit = ToCommit::Outcome {
+        let to_commit = CommitRequest::Outcome {
             unit: Arc::clone(&open.unit),
             fixtures: open.due.fixtures.clone(),
             outcome,

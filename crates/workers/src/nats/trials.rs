@@ -28,7 +28,7 @@ use super::message::{
 use super::reception::Reception;
 use crate::carrier::Order;
 use crate::machine::MachineState;
-use crate::trial::{BuiltArchive, PendingTrial, TrialDesk, TrialJob, TrialReply, TrialVerdict};
+use crate::trial::{BuiltArchive, PendingTrial, TrialJob, TrialQueue, TrialReply, TrialVerdict};
 use referee_game::Chain;
 
 /// The maximum number of workers that build.
@@ -75,7 +75,7 @@ impl NatsTrials {
     ///
     /// # Errors
     /// If no thread can be started.
-    pub fn start(self) -> io::Result<(TrialDesk, TrialStates)> {
+    pub fn start(self) -> io::Result<(TrialQueue, TrialStates)> {
         let (orders, of_coordinators) = unbounded_channel();
         let serve = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -85,7 +85,7 @@ impl NatsTrials {
             }
         };
         let thread = Arc::new(thread::Builder::new().name("trials".to_owned()).spawn(serve)?);
-        Ok((TrialDesk::new(&orders), TrialStates { orders, thread }))
+        Ok((TrialQueue::new(&orders), TrialStates { orders, thread }))
     }
 
     /// Serves until `orders` is closed.
@@ -99,7 +99,7 @@ impl NatsTrials {
         }
         let mut messages = select_all(subscribers);
         let times = self.times;
-        let mut desk = NatsDesk::new(self, id, connection);
+        let mut desk = NatsTrialQueue::new(self, id, connection);
         desk.request_hello().await;
         let mut tick = interval(times.reconcile / 10);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -156,7 +156,7 @@ struct AskedTrial {
     is_reading: bool,
 }
 
-struct NatsDesk {
+struct NatsTrialQueue {
     /// The id, which its messages have in place of that of a run.
     id: String,
     connection: NatsConnection,
@@ -174,9 +174,9 @@ struct NatsDesk {
     reception: Reception,
 }
 
-impl NatsDesk {
-    fn new(of: NatsTrials, id: String, connection: NatsConnection) -> NatsDesk {
-        NatsDesk {
+impl NatsTrialQueue {
+    fn new(of: NatsTrials, id: String, connection: NatsConnection) -> NatsTrialQueue {
+        NatsTrialQueue {
             connection,
             archives: of.archives,
             times: of.times,

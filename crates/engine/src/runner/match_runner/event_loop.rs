@@ -16,7 +16,7 @@ use super::RunEnd;
 use super::changes::{RunChange, next_change};
 use super::events::arrival;
 use super::lanes::{LaneConfig, LaneThread};
-use super::supply::{Absent, Need};
+use super::supply::{Absent, BotRequest};
 use crate::driver::LaneClock;
 use crate::runner::common::RunContext;
 use crate::runner::fixture::Wait;
@@ -50,7 +50,7 @@ pub(super) struct EventLoop {
     /// Created before the lanes: the watchdog thread must not inherit their CPU affinity.
     pub(super) clock: LaneClock,
     pub(super) lanes: Vec<LaneThread>,
-    pub(super) needs: Vec<Need>,
+    pub(super) needs: Vec<BotRequest>,
     /// Whether a request may be granted now.
     pub(super) is_supply_due: bool,
     /// The next time at which a waiting request is given up.

@@ -1,7 +1,7 @@
 //! Inputs of the event loop of a run.
 
 use super::event_loop::EventLoop;
-use super::supply::Need;
+use super::supply::BotRequest;
 use slotmap::Key;
 
 use crate::runner::lane_messages::LaneEvent;
@@ -19,7 +19,7 @@ impl EventLoop {
         match event {
             LaneEvent::NeedsBots(..) if is_stopping => {}
             LaneEvent::NeedsBots(bots, wait) => {
-                self.needs.push(Need::new(lane, bots, wait));
+                self.needs.push(BotRequest::new(lane, bots, wait));
                 self.is_supply_due = true;
             }
             LaneEvent::EndProcess(process) => {

@@ -17,27 +17,27 @@ use crate::runner::lane_messages::{BotArrival, LaneHandle, LaneOrder, ReportEven
 use crate::sources::{Holder, Lobby};
 
 /// A request of a lane for bots.
-pub(super) struct Need {
+pub(super) struct BotRequest {
     pub(super) lane: usize,
     /// With the index of their configuration.
     pub(super) bots: Vec<(BotKey, usize)>,
-    pub(super) kind: NeedKind,
+    pub(super) kind: BotRequestKind,
 }
 
 /// Requests of the same kind wait for the same connections.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct NeedKind {
+pub(super) struct BotRequestKind {
     /// The configurations of the bots, sorted.
     entrants: Vec<usize>,
     /// Behaviour while one of them is not connected.
     pub(super) wait: Wait,
 }
 
-impl Need {
-    pub(super) fn new(lane: usize, bots: Vec<(BotKey, usize)>, wait: Wait) -> Need {
+impl BotRequest {
+    pub(super) fn new(lane: usize, bots: Vec<(BotKey, usize)>, wait: Wait) -> BotRequest {
         let mut entrants: Vec<usize> = bots.iter().map(|&(_, entrant)| entrant).collect();
         entrants.sort_unstable();
-        Need { lane, bots, kind: NeedKind { entrants, wait } }
+        BotRequest { lane, bots, kind: BotRequestKind { entrants, wait } }
     }
 }
 
@@ -144,7 +144,7 @@ impl EventLoop {
                 self.send(need.lane, LaneOrder::BotArrived(key, come));
             }
             if !busy.is_empty() {
-                self.needs.push(Need::new(need.lane, busy, Wait::Always));
+                self.needs.push(BotRequest::new(need.lane, busy, Wait::Always));
             }
         }
     }

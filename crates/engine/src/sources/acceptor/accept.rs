@@ -59,7 +59,7 @@ impl AcceptLoop {
                 tracing::warn!(%error, "new connections wait until others have closed");
             }
             self.paused = match self.pending.vacancy(now) {
-                Some(Vacancy::InPlaceOf(session)) => {
+                Some(Vacancy::Eviction(session)) => {
                     self.read_or_close(session);
                     continue;
                 }
@@ -83,7 +83,7 @@ impl AcceptLoop {
         }
         let now = Instant::now();
         match self.pending.vacancy(now) {
-            Some(Vacancy::InPlaceOf(_)) => None,
+            Some(Vacancy::Eviction(_)) => None,
             Some(Vacancy::From(from)) => Some(from),
             None => Some(now + REST),
         }
@@ -95,7 +95,7 @@ impl AcceptLoop {
             if !self.is_full() {
                 return;
             }
-            let Some(Vacancy::InPlaceOf(session)) = self.pending.vacancy(Instant::now()) else { return };
+            let Some(Vacancy::Eviction(session)) = self.pending.vacancy(Instant::now()) else { return };
             self.read_or_close(session);
         }
     }

@@ -25,7 +25,7 @@ const MOST_REMEMBERED: usize = 32_768;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vacancy<K> {
     /// When this one has been closed.
-    InPlaceOf(K),
+    Eviction(K),
     /// At this time.
     From(Instant),
 }
@@ -196,13 +196,13 @@ impl<K: Copy + Eq + Hash> PendingConnections<K> {
         let (&first, &(oldest, since)) = pending.first_key_value()?;
         if !is_suspect {
             let from = since + GRACE;
-            return Some(if from <= now { Vacancy::InPlaceOf(oldest) } else { Vacancy::From(from) });
+            return Some(if from <= now { Vacancy::Eviction(oldest) } else { Vacancy::From(from) });
         }
         // Chosen at random, so that an attacker cannot foresee it, and some connections behind the same address
         // survive.
         let (&last, _) = pending.last_key_value()?;
         let at = first + self.random.hash_one(self.added) % (last - first + 1);
-        pending.range(at..).next().map(|(_, &(session, _))| Vacancy::InPlaceOf(session))
+        pending.range(at..).next().map(|(_, &(session, _))| Vacancy::Eviction(session))
     }
 
     /// Handles a `hello`. Returns whether its turn is now; otherwise it waits behind the others of its address.
@@ -302,7 +302,7 @@ mod tests {
         /// The address of which a connection would be closed, or how long none can be closed.
         fn makes_room(&self) -> Result<u32, Duration> {
             match self.pending.vacancy(self.now).expect("strangers") {
-                Vacancy::InPlaceOf(key) => Ok(self.keys[key]),
+                Vacancy::Eviction(key) => Ok(self.keys[key]),
                 Vacancy::From(from) => Err(from - self.now),
             }
         }
@@ -377,7 +377,7 @@ mod tests {
             for _ in 1..10 {
                 crowd.comes(1);
             }
-            stayed.push(crowd.pending.vacancy(crowd.now) != Some(Vacancy::InPlaceOf(first)));
+            stayed.push(crowd.pending.vacancy(crowd.now) != Some(Vacancy::Eviction(first)));
         }
         assert!(stayed.iter().filter(|stayed| **stayed).count() > 50);
     }

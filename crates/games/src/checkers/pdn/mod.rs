@@ -13,7 +13,7 @@ use self::read::Games;
 pub(super) use self::read::openings;
 use super::board::Colour;
 use referee_game::notation::NotWritable;
-use referee_game::{Checked, Notation, Sheet};
+use referee_game::{CheckedGame, Notation, Sheet};
 
 #[derive(Debug)]
 pub(super) struct Pdn;
@@ -27,7 +27,7 @@ impl Notation for Pdn {
         write::game(sheet, out)
     }
 
-    fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = Checked> + 'a>> {
+    fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = CheckedGame> + 'a>> {
         Some(Box::new(Games::new(collection)))
     }
 }

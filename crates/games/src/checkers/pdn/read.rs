@@ -5,7 +5,7 @@ use super::super::moves::Move;
 use super::super::openings::start;
 use super::scan::{Piece, Scanner, WrittenMove, excerpt, no_part_of_a_game};
 use super::{ENGLISH, Score};
-use referee_game::{Checked, Flaw, GivenOpening, Validity, Wrong};
+use referee_game::{CheckedGame, Flaw, GivenOpening, Validity, Wrong};
 
 /// Maximum number of legal moves listed in an error.
 const NAMED: usize = 8;
@@ -368,16 +368,16 @@ impl<'a> Games<'a> {
 }
 
 impl Iterator for Games<'_> {
-    type Item = Checked;
+    type Item = CheckedGame;
 
-    fn next(&mut self) -> Option<Checked> {
+    fn next(&mut self) -> Option<CheckedGame> {
         let verdict = self.read()?.and_then(|(tags, end)| self.judge(tags, end));
         let verdict = match verdict {
             Ok(()) => Validity::Sound,
             Err(BadGame::Skipped(flaw)) => Validity::Skipped(flaw),
             Err(BadGame::Wrong(flaw)) => Validity::Wrong(flaw),
         };
-        Some(Checked { plies: self.plies, remarks: std::mem::take(&mut self.remarks), verdict })
+        Some(CheckedGame { plies: self.plies, remarks: std::mem::take(&mut self.remarks), verdict })
     }
 }
 

@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 use super::super::pdn::Pdn;
 use super::*;
 use referee_game::chance::{RandomStream, Seed};
-use referee_game::{Chain, Checked, Flaw, MatchTags, Notation, Sheet, Validity};
+use referee_game::{Chain, CheckedGame, Flaw, MatchTags, Notation, Sheet, Validity};
 
-fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
+fn check(text: impl AsRef<[u8]>) -> Vec<CheckedGame> {
     Pdn.check(text.as_ref()).into_iter().flatten().collect()
 }
 
@@ -21,7 +21,7 @@ fn plies(text: impl AsRef<[u8]>) -> Vec<usize> {
 
 /// The flaws of a collection.
 fn flaws(text: impl AsRef<[u8]>) -> Vec<Flaw> {
-    let flaw = |game: Checked| match game.verdict {
+    let flaw = |game: CheckedGame| match game.verdict {
         Validity::Sound => None,
         Validity::Skipped(flaw) | Validity::Wrong(flaw) => Some(flaw),
     };
@@ -273,7 +273,7 @@ fn other_game_types_are_skipped_with_the_reason() {
     let checked = check(text);
     let Validity::Skipped(flaw) = &checked[0].verdict else { panic!("{checked:?}") };
     assert_eq!(flaw.to_string(), "game 1, line 2: game type 20,W,10,10,N2,0; 21 is English draughts");
-    assert_eq!(checked[1], Checked { plies: 1, remarks: Vec::new(), verdict: Validity::Sound });
+    assert_eq!(checked[1], CheckedGame { plies: 1, remarks: Vec::new(), verdict: Validity::Sound });
     assert_eq!(checked.len(), 2);
     assert_eq!(plies("[GameType \"21,B,8,8,N1,0\"]\n1. 11-15"), [1]);
 }

@@ -9,7 +9,7 @@ use cozy_chess::Color;
 use self::read::Games;
 pub(super) use self::read::openings;
 use referee_game::notation::NotWritable;
-use referee_game::{Checked, Notation, Sheet};
+use referee_game::{CheckedGame, Notation, Sheet};
 
 /// PGN of chess and Chess960.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Notation for Pgn {
         write::game(sheet, out)
     }
 
-    fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = Checked> + 'a>> {
+    fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = CheckedGame> + 'a>> {
         Some(Box::new(Games::new(collection).map(read::Game::judged)))
     }
 }

@@ -7,7 +7,7 @@ use super::super::openings::start;
 use super::super::{Fen, Move, Variant, name, on_board, spelled};
 use super::Score;
 use super::scan::{Scanner, Token, excerpt};
-use referee_game::{Checked, Flaw, GivenOpening, Validity};
+use referee_game::{CheckedGame, Flaw, GivenOpening, Validity};
 
 /// Maximum number of legal moves listed in an error.
 const NAMED: usize = 8;
@@ -249,7 +249,7 @@ impl Game {
 
     /// Compares the results with each other, and with the position if it ends the game. `*` agrees with every result,
     /// because it is also used as a mere separator.
-    pub(super) fn judged(self) -> Checked {
+    pub(super) fn judged(self) -> CheckedGame {
         let [tag, end] = self.results.map(|result| result.filter(|(score, _)| *score != Score::Open));
         let is_over = !self.board.generate_moves(|_| true);
         let right = match (is_over, self.board.checkers().is_empty()) {
@@ -272,7 +272,7 @@ impl Game {
             },
             _ => self.verdict,
         };
-        Checked { plies: self.moves.len(), remarks: self.remarks, verdict }
+        CheckedGame { plies: self.moves.len(), remarks: self.remarks, verdict }
     }
 
     /// The game as an opening. If it is cut after some plies, what follows may be invalid.

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::super::openings::FILES;
 use super::super::pgn::Pgn;
 use super::*;
-use referee_game::{Chain, Checked, Flaw, GivenOpening, MatchTags, MoveNote, Sheet, Validity};
+use referee_game::{Chain, CheckedGame, Flaw, GivenOpening, MatchTags, MoveNote, Sheet, Validity};
 
 fn sheet(options: serde_json::Value, moves: &str, ranks: Option<[u8; 2]>, ended: &str) -> Sheet {
     Sheet {
@@ -29,14 +29,14 @@ fn written(sheet: &Sheet) -> String {
     text
 }
 
-fn check(text: impl AsRef<[u8]>) -> Vec<Checked> {
+fn check(text: impl AsRef<[u8]>) -> Vec<CheckedGame> {
     Pgn.check(text.as_ref()).into_iter().flatten().collect()
 }
 
 /// The flaw of the only game.
 fn flaw(text: &str) -> String {
     match &check(text)[..] {
-        [Checked { verdict: Validity::Wrong(flaw), .. }] => flaw.to_string(),
+        [CheckedGame { verdict: Validity::Wrong(flaw), .. }] => flaw.to_string(),
         other => panic!("{other:?}"),
     }
 }

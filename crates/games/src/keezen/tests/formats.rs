@@ -6,7 +6,7 @@ use super::*;
 use crate::battery::{drawn, open, view};
 use referee_game::Fact as _;
 use referee_game::chance::RandomKey;
-use referee_game::erased::{Of, Rules};
+use referee_game::erased::{ErasedRules, Rules};
 
 /// A game that agrees with a view of seat 0.
 pub(super) fn imagined(view: &str) -> Keezen {
@@ -103,7 +103,7 @@ fn invalid_moves_are_rejected() {
 
 #[test]
 fn turn_limit_is_at_least_1_and_5000_by_default() {
-    assert_eq!(Of::<Keezen>::RULES.default_options().get(), r#"{"turn_limit":5000}"#);
+    assert_eq!(ErasedRules::<Keezen>::RULES.default_options().get(), r#"{"turn_limit":5000}"#);
     let refusal = open::<Keezen>(json!({ "turn_limit": 0 })).map(|_| ()).unwrap_err();
     assert_eq!(refusal.to_string(), "turn_limit is 0; it must be at least 1");
     assert_eq!(open::<Keezen>(json!({ "turn_limit": 1 })).unwrap().turns_left(), Some(1));

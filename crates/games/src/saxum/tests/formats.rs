@@ -3,7 +3,7 @@
 use super::*;
 use crate::battery::{drawn, open, view};
 use referee_game::chance::RandomKey;
-use referee_game::erased::{MoveError, Of, Rules};
+use referee_game::erased::{MoveError, ErasedRules, Rules};
 
 /// The game that a bot imagines when it sees this.
 pub(super) fn imagined(view: &str) -> Saxum {
@@ -97,7 +97,7 @@ fn each_option_is_at_least_1() {
 
 #[test]
 fn the_default_options_match_the_rules_page() {
-    let defaults = Of::<Saxum>::RULES.default_options();
+    let defaults = ErasedRules::<Saxum>::RULES.default_options();
     assert_eq!(defaults.get(), r#"{"turn_limit":2000,"points_to_win":177,"rows_to_win":7}"#);
 }
 

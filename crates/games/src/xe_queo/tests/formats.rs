@@ -3,7 +3,7 @@
 use super::*;
 use crate::battery::{drawn, open, view};
 use referee_game::Fact as _;
-use referee_game::erased::{Of, Rules};
+use referee_game::erased::{ErasedRules, Rules};
 
 const EVERYBODY: [Viewer; 4] = [Viewer::Seat(ZERO), Viewer::Seat(ONE), Viewer::Public, Viewer::Omniscient];
 
@@ -83,7 +83,7 @@ fn invalid_moves_are_rejected() {
 
 #[test]
 fn there_are_no_options() {
-    assert_eq!(Of::<XeQueo>::RULES.default_options().get(), "{}");
+    assert_eq!(ErasedRules::<XeQueo>::RULES.default_options().get(), "{}");
     assert!(open::<XeQueo>(serde_json::json!({ "turn_limit": 100 })).is_err());
 }
 

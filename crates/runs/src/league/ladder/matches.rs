@@ -13,7 +13,7 @@ use referee_store::{MatchKind, match_id, parse_match_id};
 
 use super::Ladder;
 use super::challenges::is_between;
-use super::roster::{Member, Roster};
+use super::roster::{LadderRoster, Member};
 
 /// The matches in progress, and what pairs players.
 #[derive(Debug)]
@@ -90,7 +90,8 @@ impl Ladder {
             return Some(fixture);
         }
         let now = self.now();
-        let Ladder { matches: Matches { matchmaker, rng, .. }, roster: Roster { members, .. }, .. } = self;
+        let Ladder { matches: Matches { matchmaker, rng, .. }, roster: LadderRoster { members, .. }, .. } =
+            self;
         let is_away = |player: Entrant| members[player.index()].program.is_some();
         let lineup = match on_workers {
             true => matchmaker.next_of(is_away, is_away, now, rng),

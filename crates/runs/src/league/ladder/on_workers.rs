@@ -15,7 +15,7 @@ const MATCHES_PER_SLOT: usize = 2;
 
 /// The matches of a ladder that workers play.
 #[derive(Debug, Default)]
-pub(super) struct OnWorkers {
+pub(super) struct WorkerMatches {
     /// The number of matches that the workers play concurrently; 0 while there are none.
     pub(super) slots: usize,
     /// The matches that they have, or will get.
@@ -24,7 +24,7 @@ pub(super) struct OnWorkers {
     pub(super) earlier: VecDeque<DueSet>,
 }
 
-impl OnWorkers {
+impl WorkerMatches {
     /// Returns whether there are no workers.
     pub(super) fn is_empty(&self) -> bool {
         self.slots == 0

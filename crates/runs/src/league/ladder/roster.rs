@@ -13,7 +13,7 @@ use super::Ladder;
 
 /// The players of a ladder in progress.
 #[derive(Debug, Default)]
-pub(super) struct Roster {
+pub(super) struct LadderRoster {
     /// By player.
     pub(super) members: Vec<Member>,
     /// The players of the bots of the run.

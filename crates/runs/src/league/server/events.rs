@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 
 use referee_game::Chain;
-use referee_league::{ActError, InForce, League, OrganiserAct};
+use referee_league::{ActError, EventEffects, League, OrganiserAct};
 use referee_store::{now, utc};
 
 use super::reload::ConfigFile;
@@ -20,7 +20,7 @@ pub(super) fn put_into_force(
     at: SystemTime,
 ) -> Result<(), ActError> {
     let stored = league.all_in_force()?;
-    let none = InForce::default();
+    let none = EventEffects::default();
     let ladders = config.ladders.iter().map(|ladder| Some(&*ladder.name));
     // The effects of events on a ladder that is gone must not hold for the league.
     let gone = stored.keys().filter(|name| !config.ladders.iter().any(|ladder| ladder.name == **name));
@@ -28,7 +28,7 @@ pub(super) fn put_into_force(
     for ladder in std::iter::once(None).chain(ladders).chain(gone.collect::<Vec<_>>()) {
         let before = stored.get(ladder.unwrap_or_default()).unwrap_or(&none);
         let is_here = ladder.is_none_or(|name| config.ladders.iter().any(|ladder| ladder.name == name));
-        let new = if is_here { InForce::at(&config.events, ladder, &utc(at)) } else { none.clone() };
+        let new = if is_here { EventEffects::at(&config.events, ladder, &utc(at)) } else { none.clone() };
         if new != *before {
             league.act(USER, OrganiserAct::PutIntoForce { ladder, new: &new, before }, at)?;
         }

@@ -12,7 +12,7 @@ use referee_league::{League, SubmissionFiles};
 use referee_store::now;
 use referee_web::SubmissionIntake;
 use referee_workers::packing::{ARCHIVES, pack_game};
-use referee_workers::trial::TrialDesk;
+use referee_workers::trial::TrialQueue;
 use tokio::sync::oneshot;
 
 use super::open::OpenedLadder;
@@ -42,7 +42,7 @@ pub(super) fn open(
     ladders: &[OpenedLadder],
     folder: &Folder,
     workers: PathBuf,
-    trials_of_workers: Option<TrialDesk>,
+    trials_of_workers: Option<TrialQueue>,
     launch: &Launch,
     notices: &mut Vec<LeagueNotice>,
 ) -> Result<Option<OpenedSubmissions>, LeagueError> {

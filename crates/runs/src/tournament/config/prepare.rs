@@ -294,7 +294,7 @@ impl TournamentConfig {
         if self.draws_openings() {
             openings.draw(seed);
         }
-        notices.extend(left_out.map(RunNotice::LeftOut));
+        notices.extend(left_out.map(RunNotice::OmittedOpenings));
         Ok(openings)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use referee_report::tournament::{live_bracket, live_story};
 use referee_stats::rating::bradley_terry::{self, Counts, Strengths};
-use referee_stats::schedule::{Due, Schedule};
+use referee_stats::schedule::{DueMatch, Schedule};
 use referee_stats::standings::TableRow;
 use referee_store::{Results, RulingRow};
 use referee_web::{DisplayNames, NextMatch, StandingsRow, StandingsView};
@@ -71,7 +71,7 @@ impl LiveStandings {
             faulted: row.faulted,
             ..StandingsRow::default()
         };
-        let side = |due: &Due, side: usize| {
+        let side = |due: &DueMatch, side: usize| {
             due.lineup.side(side).map(|entrant| entrants[entrant.index()].clone()).collect()
         };
         let next = schedule.due().take(NEXT).map(|due| NextMatch {

@@ -73,7 +73,7 @@ struct PlayedSet {
 
 /// Sets with their moves, and the numbers of their openings, pairings and lineups.
 #[derive(Default)]
-pub(super) struct OnOpenings {
+pub(super) struct SetsOnOpenings {
     sets: Vec<PlayedSet>,
     openings: FxHashMap<u64, u32>,
     pairings: FxHashMap<SmallVec<[Entrant; 4]>, u32>,
@@ -86,7 +86,7 @@ fn number<Key: std::hash::Hash + Eq>(numbers: &mut FxHashMap<Key, u32>, key: Key
     *numbers.entry(key).or_insert(next)
 }
 
-impl OnOpenings {
+impl SetsOnOpenings {
     /// Adds a set with the moves of its matches, which have one opening.
     pub(super) fn add(&mut self, packed: PackedSet, moves: &[MatchMoves]) {
         let mut entrants: SmallVec<[Entrant; 4]> = SmallVec::new();

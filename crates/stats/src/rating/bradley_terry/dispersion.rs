@@ -62,7 +62,7 @@ pub(super) fn of_sets(fit: &Fit<'_>, binomial_sets: f64) -> f64 {
 
 /// The variance of the sums of clusters, with the degrees of freedom of its estimate.
 #[derive(Clone, Copy, Debug)]
-struct OfClusters {
+struct ClusterVariance {
     value: f64,
     freedom: f64,
 }
@@ -146,7 +146,7 @@ impl Totals {
     /// The variance of the sums of clusters, as of sets; `None` if there are too few. The degrees of freedom are those of
     /// F. E. Satterthwaite, *Biometrics Bulletin* 2, 1946, 110-114, for clusters whose matches all end alike, less those of
     /// the strengths.
-    fn of_clusters(&self, fit: &Fit<'_>, clusters: &Clusters, by: Grouping) -> Option<OfClusters> {
+    fn of_clusters(&self, fit: &Fit<'_>, clusters: &Clusters, by: Grouping) -> Option<ClusterVariance> {
         let mut sums = GroupSums::of(fit);
         for group in clusters.groups(by) {
             group.iter().for_each(|set| sums.add(&set.packed, f64::from(set.times)));
@@ -157,7 +157,7 @@ impl Totals {
         let freedom = differences * free * sums.squares.powi(2) / (sums.fourth_powers * sums.parts);
         let hidden = self.used_strengths * (1.0 / differences - 1.0 / self.differences);
         let value = self.relative(sums.products) / (1.0 - hidden);
-        (freedom >= LEAST_FREEDOM).then_some(OfClusters { value, freedom })
+        (freedom >= LEAST_FREEDOM).then_some(ClusterVariance { value, freedom })
     }
 }
 

@@ -32,7 +32,7 @@ impl Hub {
         });
         let machine = Machine { name: "box".to_owned(), slots: 1, ..Machine::default() };
         let (name, token, holding) = ("worker".to_owned(), "token".to_owned(), Vec::new());
-        let hello = Hello { version: VERSION, name, token, machine, instance: 1, holding };
+        let hello = WorkerHello { version: VERSION, name, token, machine, instance: 1, holding };
         greet(&mut own, &hello).await.expect("it is admitted");
         own
     }

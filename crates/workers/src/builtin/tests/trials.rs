@@ -4,12 +4,12 @@ use super::*;
 use crate::archive::ArchiveId;
 use crate::builtin::hub::HubMessage;
 use crate::carrier::Order;
-use crate::trial::{BuiltArchive, TrialDesk, TrialEvent, TrialJob, TrialReply, TrialVerdict};
+use crate::trial::{BuiltArchive, TrialEvent, TrialJob, TrialQueue, TrialReply, TrialVerdict};
 
 /// A hub without a network.
 struct Hub {
     _orders: UnboundedSender<Order>,
-    desk: TrialDesk,
+    desk: TrialQueue,
     to_hub: tokio::sync::mpsc::Sender<FromConnection>,
 }
 
@@ -25,15 +25,21 @@ impl Hub {
         let (orders, of_coordinator) = unbounded_channel();
         let (to_hub, of_connections) = channel(256);
         spawn_local(WorkerHub::new(unbounded_channel().0).run(of_coordinator, of_connections));
-        Hub { desk: TrialDesk::new(&orders), _orders: orders, to_hub }
+        Hub { desk: TrialQueue::new(&orders), _orders: orders, to_hub }
     }
 
     /// Connects a worker with a free slot.
     async fn join(&self, name: &str, builds: bool) -> Connected {
         let machine = Machine { name: name.to_owned(), slots: 1, builds, ..Machine::default() };
         let (token, instance) = ("token".to_owned(), name.len() as u64);
-        let hello =
-            Hello { version: VERSION, name: name.to_owned(), token, machine, instance, holding: Vec::new() };
+        let hello = WorkerHello {
+            version: VERSION,
+            name: name.to_owned(),
+            token,
+            machine,
+            instance,
+            holding: Vec::new(),
+        };
         let (to_worker, mut of_hub) = unbounded_channel();
         self.send(FromConnection::Joined(hello, to_worker)).await;
         let Some(HubMessage::Admitted(name, number)) = of_hub.recv().await else { panic!("not admitted") };

@@ -4,7 +4,7 @@ use super::trust::{as_user, example};
 use super::*;
 use crate::archive::{ArchiveId, ArchiveLimits, pack_folder};
 use crate::nats::envelope::VERSION;
-use crate::trial::{BuiltArchive, TrialDesk, TrialEvent, TrialJob, TrialReply, TrialVerdict};
+use crate::trial::{BuiltArchive, TrialEvent, TrialJob, TrialQueue, TrialReply, TrialVerdict};
 
 /// Times with which no worker counts as lost, whatever the machine does.
 const PATIENT: CarrierTimes =
@@ -15,7 +15,7 @@ struct League {
     server: Server,
     times: CarrierTimes,
     core: Core,
-    desk: TrialDesk,
+    desk: TrialQueue,
     archive: ArchiveId,
     bytes: Vec<u8>,
 }

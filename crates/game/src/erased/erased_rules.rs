@@ -30,10 +30,10 @@ fn differing<G: Game>(given: &RawValue, position: &G, seat: Seat) -> Option<(Str
 
 /// Implements [`Rules`] for the game `G`.
 #[derive(Debug)]
-pub struct Of<G>(PhantomData<fn() -> G>);
+pub struct ErasedRules<G>(PhantomData<fn() -> G>);
 
-impl<G: Game> Of<G> {
-    pub const RULES: Of<G> = Of(PhantomData);
+impl<G: Game> ErasedRules<G> {
+    pub const RULES: ErasedRules<G> = ErasedRules(PhantomData);
 
     fn options(options: &RawValue) -> Result<G::Options, Misconfigured> {
         if !options.get().starts_with('{') {
@@ -72,7 +72,7 @@ impl From<Wrong> for NotOpened {
     }
 }
 
-impl<G: Game> Rules for Of<G> {
+impl<G: Game> Rules for ErasedRules<G> {
     fn meta(&self) -> &'static Meta {
         const { &G::META }
     }
