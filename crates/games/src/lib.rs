@@ -4,6 +4,7 @@ use referee_game::{Catalog, Imagine};
 
 #[cfg(test)]
 mod battery;
+mod collection;
 
 /// Declares, for each game of the list, its module, its entry in the [`catalog`], its call in [`visit`] and
 /// its tests from the battery.

@@ -3,8 +3,9 @@
 use super::super::board::Board;
 use super::super::moves::Move;
 use super::super::openings::start;
-use super::scan::{Piece, Scanner, WrittenMove, excerpt, no_part_of_a_game};
+use super::scan::{Piece, Scanner, WrittenMove, no_part_of_a_game};
 use super::{ENGLISH, Score};
+use crate::collection::excerpt;
 use referee_game::{CheckedGame, Flaw, GivenOpening, Validity, Wrong};
 
 /// Maximum number of legal moves listed in an error.
@@ -94,7 +95,7 @@ impl<'a> Games<'a> {
         if matches!(self.scanner.next(), Piece::End) {
             return None;
         }
-        self.line = self.scanner.line;
+        self.line = self.scanner.cursor.line;
         self.scanner = before;
         self.number += 1;
         self.plies = 0;
@@ -103,7 +104,7 @@ impl<'a> Games<'a> {
         self.remarks.clear();
         let read = self.tags_and_moves().inspect_err(|verdict| match verdict {
             // Results and signs do not reliably delimit games of another type: only a tag begins the next game.
-            BadGame::Skipped(_) => self.scanner.skip_to_tag(),
+            BadGame::Skipped(_) => self.scanner.cursor.skip_to_tag(),
             BadGame::Wrong(_) => self.skip_game(),
         });
         Some(read.and_then(|(tags, end)| {
@@ -112,7 +113,7 @@ impl<'a> Games<'a> {
             }
             if !tags.any && self.plies == 0 {
                 let what = "a result without a game: neither tags nor moves stand before it".to_owned();
-                return Err(self.wrong(self.scanner.line, what));
+                return Err(self.wrong(self.scanner.cursor.line, what));
             }
             Ok((tags, end))
         }))
@@ -138,7 +139,7 @@ impl<'a> Games<'a> {
                 }
                 Piece::Tag { name, value } => {
                     tags.any = true;
-                    let value = Some(Located { value, line: self.scanner.line });
+                    let value = Some(Located { value, line: self.scanner.cursor.line });
                     match name {
                         b"Event" => tags.event = true,
                         b"GameType" => tags.game_type = value,
@@ -147,10 +148,10 @@ impl<'a> Games<'a> {
                         _ => {}
                     }
                 }
-                Piece::BadTag { what, line } => {
-                    tags.bad.get_or_insert(Located { value: what, line });
+                Piece::BadTag(value) => {
+                    tags.bad.get_or_insert(Located { value, line: self.scanner.cursor.line });
                 }
-                Piece::Move(_) | Piece::Result(_) | Piece::Word { .. } | Piece::Bad { .. } | Piece::End => {
+                Piece::Move(_) | Piece::Result(_) | Piece::Word(_) | Piece::Bad(_) | Piece::End => {
                     self.scanner = before;
                     return tags;
                 }
@@ -181,17 +182,19 @@ impl<'a> Games<'a> {
     fn moves(&mut self) -> Result<Option<Located<Score>>, BadGame> {
         loop {
             let before = self.scanner;
-            match self.scanner.next() {
+            let piece = self.scanner.next();
+            let line = self.scanner.cursor.line;
+            match piece {
                 Piece::Move(written) => self.play(&written)?,
-                Piece::Result(value) => return Ok(Some(Located { value, line: self.scanner.line })),
-                Piece::Word { text, line } if self.plies == 0 => {
+                Piece::Result(value) => return Ok(Some(Located { value, line })),
+                Piece::Word(text) if self.plies == 0 => {
                     return Err(self.wrong(line, no_part_of_a_game(text)));
                 }
-                Piece::Word { text, line } => {
+                Piece::Word(text) => {
                     let what = format!("`{}` is text outside a comment", excerpt(text));
                     self.remarks.push(self.flaw(line, what));
                 }
-                Piece::Bad { what, line } | Piece::BadTag { what, line } => {
+                Piece::Bad(what) | Piece::BadTag(what) => {
                     return Err(self.wrong(line, what));
                 }
                 Piece::Tag { .. } => {
@@ -230,7 +233,7 @@ impl<'a> Games<'a> {
                 what += &format!(", whichever capture was meant at ply {ply}");
             }
             what += &self.other_variant(written).unwrap_or_default();
-            return Err(BadGame::Wrong(Flaw { ply: self.plies + 1, ..self.flaw(written.line, what) }));
+            return Err(BadGame::Wrong(Flaw { ply: self.plies + 1, ..self.flaw(self.scanner.cursor.line, what) }));
         };
         self.plies += 1;
         self.remark_separator(written, first);
@@ -247,11 +250,11 @@ impl<'a> Games<'a> {
                     self.lines.iter().filter_map(|line| line.moves.last().copied()).collect();
                 let what =
                     format!("`{}` is ambiguous: it may be {}", excerpt(written.text), named(&readings));
-                self.ambiguous = Some(self.flaw(written.line, what));
+                self.ambiguous = Some(self.flaw(self.scanner.cursor.line, what));
             }
             _ => {
                 let what = format!("`{}` is one ambiguous capture too many", excerpt(written.text));
-                return Err(self.wrong(written.line, what));
+                return Err(self.wrong(self.scanner.cursor.line, what));
             }
         }
         Ok(())
@@ -262,8 +265,8 @@ impl<'a> Games<'a> {
         let mut scanner = self.scanner;
         let rest = std::iter::from_fn(|| match scanner.next() {
             Piece::Move(written) => Some(written.foreign_square()),
-            Piece::Word { .. } | Piece::Bad { .. } => Some(None),
-            Piece::Tag { .. } | Piece::BadTag { .. } | Piece::Result(_) | Piece::End => None,
+            Piece::Word(_) | Piece::Bad(_) => Some(None),
+            Piece::Tag { .. } | Piece::BadTag(_) | Piece::Result(_) | Piece::End => None,
         });
         if let Some(square) = written.foreign_square().or_else(|| rest.flatten().next()) {
             return Some(format!(
@@ -300,7 +303,7 @@ impl<'a> Games<'a> {
         if mv.is_capture() != written.captures {
             let (kind, sign) = if mv.is_capture() { ("capture", 'x') } else { ("step", '-') };
             let what = format!("`{}` is a {kind}, which is written with `{sign}`", excerpt(written.text));
-            self.remarks.push(self.flaw(written.line, what));
+            self.remarks.push(self.flaw(self.scanner.cursor.line, what));
         }
     }
 
@@ -321,7 +324,7 @@ impl<'a> Games<'a> {
                     self.scanner = before;
                     return;
                 }
-                Piece::Move(_) | Piece::Word { .. } | Piece::Bad { .. } | Piece::BadTag { .. } => {}
+                Piece::Move(_) | Piece::Word(_) | Piece::Bad(_) | Piece::BadTag(_) => {}
             }
         }
     }

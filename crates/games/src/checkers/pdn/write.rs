@@ -4,11 +4,9 @@ use super::super::Options;
 use super::super::board::{Board, Colour};
 use super::super::moves::Move;
 use super::{GAME_TYPE, Score};
+use crate::collection::{MoveLines, write_place};
 use referee_game::notation::{NotWritable, tag};
 use referee_game::{Sheet, Wrong};
-
-/// Maximum length of a line of moves, in characters.
-const WIDTH: usize = 80;
 
 /// Appends a match and an empty line. Data without a PDN equivalent, such as clocks, is only in the record.
 pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
@@ -20,11 +18,7 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
         Some(_) => Score::Draw,
     };
     let name = |seat: Colour| sheet.names.get(seat.seat().index()).map_or("?", String::as_str);
-    let tags = &sheet.tags;
-    tag(out, "Event", tags.event.as_deref().unwrap_or("?"));
-    tag(out, "Site", tags.site.as_deref().unwrap_or("?"));
-    tag(out, "Date", tags.date.as_deref().unwrap_or("????.??.??"));
-    tag(out, "Round", tags.round.as_deref().unwrap_or(&sheet.match_id));
+    write_place(sheet, out);
     tag(out, "Black", name(Colour::Black));
     tag(out, "White", name(Colour::White));
     tag(out, "Result", score.text());
@@ -41,16 +35,7 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
 }
 
 fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> Result<(), NotWritable> {
-    let mut column = 0;
-    let mut add = |word: &str| {
-        if column > 0 {
-            let breaks = column + 1 + word.len() > WIDTH;
-            out.push(if breaks { '\n' } else { ' ' });
-            column = if breaks { 0 } else { column + 1 };
-        }
-        out.push_str(word);
-        column += word.len();
-    };
+    let mut line = MoveLines::new(out);
     let mut legal = Vec::new();
     for (ply, text) in moves.iter().enumerate() {
         // The first two moves have number 1, also if White begins: some programs read `1... 23-19 2. 12-16` as three moves.
@@ -63,10 +48,10 @@ fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> 
         if !legal.contains(&mv) {
             return Err(NotWritable::Illegal { text: text.clone(), position: board.to_string() });
         }
-        add(&(place + &shortest(mv, &legal)));
+        line.add(&(place + &shortest(mv, &legal)));
         board.play(mv);
     }
-    add(score.text());
+    line.add(score.text());
     Ok(())
 }
 

@@ -6,7 +6,8 @@ use cozy_chess::util::{display_san_move, parse_san_move};
 use super::super::openings::start;
 use super::super::{Fen, Move, Variant, name, on_board, spelled};
 use super::Score;
-use super::scan::{Scanner, Token, excerpt};
+use super::scan::{Scanner, Token};
+use crate::collection::{Cursor, excerpt};
 use referee_game::{CheckedGame, Flaw, GivenOpening, Validity};
 
 /// Maximum number of legal moves listed in an error.
@@ -45,7 +46,7 @@ struct Tags {
 
 impl<'a> Games<'a> {
     pub(super) fn new(text: &'a [u8]) -> Games<'a> {
-        Games { scanner: Scanner::new(text), number: 0 }
+        Games { scanner: Scanner(Cursor::new(text)), number: 0 }
     }
 
     /// Skips to the start of the next game.
@@ -75,7 +76,7 @@ impl<'a> Games<'a> {
                 }
                 Token::Tag { name, value } => {
                     tags.any = true;
-                    let value = Some((value, self.scanner.line));
+                    let value = Some((value, self.scanner.0.line));
                     match name {
                         b"Event" => tags.event = true,
                         b"Variant" => tags.variant = value,
@@ -84,7 +85,7 @@ impl<'a> Games<'a> {
                         _ => {}
                     }
                 }
-                Token::Bad(what) => return Err((what, self.scanner.line)),
+                Token::Bad(what) => return Err((what, self.scanner.0.line)),
                 Token::Word(_) | Token::Result(_) | Token::End => {
                     self.scanner = before;
                     return Ok(());
@@ -103,7 +104,7 @@ impl Iterator for Games<'_> {
             return None;
         }
         self.number += 1;
-        let line = ahead.line;
+        let line = ahead.0.line;
         let mut tags = Tags::default();
         let read = self.tags(&mut tags);
         let mut game = Game {
@@ -126,7 +127,7 @@ impl Iterator for Games<'_> {
             Err(verdict) => {
                 match verdict {
                     // Results do not reliably delimit games of another variant: only a tag begins the next game.
-                    Validity::Skipped(_) => self.scanner.skip_to_tag(),
+                    Validity::Skipped(_) => self.scanner.0.skip_to_tag(),
                     _ => self.skip_game(),
                 }
                 verdict
@@ -188,7 +189,7 @@ impl Game {
         loop {
             let before = games.scanner;
             let token = games.scanner.next();
-            let line = games.scanner.line;
+            let line = games.scanner.0.line;
             match token {
                 Token::Word(b"e.p." | b"ep") => {}
                 Token::Word(text) => self.play(text, line)?,

@@ -6,11 +6,9 @@ use serde::Deserialize;
 
 use super::super::{Fen, Move, Options, Variant, on_board, seat};
 use super::Score;
+use crate::collection::{MoveLines, write_place};
 use referee_game::notation::{MoveNote, NotWritable, tag};
 use referee_game::{Seat, Sheet, Wrong};
-
-/// Maximum length of a line of moves, in characters.
-const WIDTH: usize = 80;
 
 /// Appends a match and an empty line. Data without a PGN equivalent, such as faults and options, is only in the record.
 pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
@@ -22,11 +20,7 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
         Some(_) => Score::Draw,
     };
     let player = |color: Color| sheet.names.get(seat(color).index()).map_or("?", String::as_str);
-    let tags = &sheet.tags;
-    tag(out, "Event", tags.event.as_deref().unwrap_or("?"));
-    tag(out, "Site", tags.site.as_deref().unwrap_or("?"));
-    tag(out, "Date", tags.date.as_deref().unwrap_or("????.??.??"));
-    tag(out, "Round", tags.round.as_deref().unwrap_or(&sheet.match_id));
+    write_place(sheet, out);
     tag(out, "White", player(Color::White));
     tag(out, "Black", player(Color::Black));
     tag(out, "Result", score.text());
@@ -59,16 +53,7 @@ fn termination(ended: &str) -> &'static str {
 }
 
 fn moves(start: Fen, sheet: &Sheet, score: Score, out: &mut String) -> Result<(), NotWritable> {
-    let mut column = 0;
-    let mut add = |word: &str| {
-        if column > 0 {
-            let breaks = column + 1 + word.len() > WIDTH;
-            out.push(if breaks { '\n' } else { ' ' });
-            column = if breaks { 0 } else { column + 1 };
-        }
-        out.push_str(word);
-        column += word.len();
-    };
+    let mut line = MoveLines::new(out);
     let Fen { mut board, .. } = start;
     let mut after_comment = true;
     let mut notes = sheet.notes.iter();
@@ -84,21 +69,21 @@ fn moves(start: Fen, sheet: &Sheet, score: Score, out: &mut String) -> Result<()
         let mover = board.side_to_move();
         // Black's move has a number if something stands between it and White's.
         match mover {
-            Color::White => add(&format!("{}.", board.fullmove_number())),
-            Color::Black if after_comment => add(&format!("{}...", board.fullmove_number())),
+            Color::White => line.add(&format!("{}.", board.fullmove_number())),
+            Color::Black if after_comment => line.add(&format!("{}...", board.fullmove_number())),
             Color::Black => {}
         }
-        add(&display_san_move(&board, mv).to_string());
+        line.add(&display_san_move(&board, mv).to_string());
         let comment = notes.next().and_then(|note| comment(note, seat(mover)));
         after_comment = comment.is_some();
         // A comment may be broken between its words.
-        comment.iter().flat_map(|comment| comment.split(' ')).for_each(&mut add);
+        comment.iter().flat_map(|comment| comment.split(' ')).for_each(|word| line.add(word));
         board.play_unchecked(mv);
     }
     if board.status() != cozy_chess::GameStatus::Won || score != Score::Won(!board.side_to_move()) {
-        format!("{{{}}}", sheet.ended.replace('}', "")).split(' ').for_each(&mut add);
+        format!("{{{}}}", sheet.ended.replace('}', "")).split(' ').for_each(|word| line.add(word));
     }
-    add(score.text());
+    line.add(score.text());
     Ok(())
 }
 
