@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::acts::{ActError, Refusal};
 use super::{League, failed, utc};
 use referee_game::json;
-use referee_store::{StoreError, parsed_column, stored_words};
+use referee_store::{StoreError, parsed_column, read_row, stored_words};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeagueBot {
@@ -182,8 +182,9 @@ impl League {
         own_names(&self.db, owner).map_err(failed)
     }
 
-    /// Stores the programs of the file of the league. Those that are not listed any more are revoked. A program whose
-    /// name another bot has is left out, so that the name of an owner's bot does not keep the server from starting.
+    /// Stores the programs of the file of the league. Programs that are not listed any more are revoked. A
+    /// program whose name another bot has is left out, so that the name of an owner's bot does not keep the
+    /// server from starting.
     ///
     /// # Errors
     /// Errors of the database. Then nothing changes.
@@ -241,22 +242,13 @@ fn read_bots_that(
 ) -> rusqlite::Result<Vec<LeagueBot>> {
     let sql = format!("SELECT * FROM bots {condition} ORDER BY id");
     let read = |row: &Row<'_>| -> rusqlite::Result<LeagueBot> {
-        Ok(LeagueBot {
-            name: row.get("name")?,
-            owner: row.get("owner")?,
-            token: row.get("token")?,
-            command: row.get("command")?,
+        Ok(read_row!(row as LeagueBot {
+            name, owner, token, command, anchor, is_of_file, is_paused, added_at, revoked_at, refused,
+            display_name, version
+        } with {
             directory: row.get::<_, Option<String>>("directory")?.map(PathBuf::from),
-            anchor: row.get("anchor")?,
             ladders: parsed_column(row, "ladders")?,
-            is_of_file: row.get("is_of_file")?,
-            is_paused: row.get("is_paused")?,
-            added_at: row.get("added_at")?,
-            revoked_at: row.get("revoked_at")?,
-            refused: row.get("refused")?,
-            display_name: row.get("display_name")?,
-            version: row.get("version")?,
-        })
+        }))
     };
     db.prepare_cached(&sql)?.query_map(params, read)?.collect()
 }

@@ -6,7 +6,7 @@ use referee_game::{hex, name};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 
-use referee_store::{StoreError, parsed_column, stored_words};
+use referee_store::{StoreError, parsed_column, read_row, stored_words};
 
 use super::acts::{ActError, OwnerCredential, Refusal, user_of};
 use super::bots::follow_bot;
@@ -166,33 +166,17 @@ fn read_owner(row: &Row<'_>) -> rusqlite::Result<LeagueOwner> {
         .filter_map(|(name, hash, made_at)| Some(NamedToken { name, hash: hex::decode32(&hash)?, made_at }));
     let named = named.collect();
     let token = hash.zip(made_at).map(|(hash, made_at)| OwnerToken { hash, made_at, former, named });
-    Ok(LeagueOwner {
-        id: row.get("id")?,
-        display_name: row.get("display_name")?,
-        affiliation: row.get("affiliation")?,
-        contact: row.get("contact")?,
-        state: row.get("state")?,
+    Ok(read_row!(row as LeagueOwner {
+        id, display_name, affiliation, contact, state, network, joined_at, left_at
+    } with {
         token,
-        network: row.get("network")?,
-        joined_at: row.get("joined_at")?,
-        left_at: row.get("left_at")?,
-    })
+    }))
 }
 
 fn read_invitation(row: &Row<'_>) -> rusqlite::Result<Invitation> {
-    Ok(Invitation {
-        id: row.get("id")?,
-        secret: row.get("secret")?,
-        owner: row.get("owner")?,
-        display_name: row.get("display_name")?,
-        affiliation: row.get("affiliation")?,
-        contact: row.get("contact")?,
-        uses: row.get("uses")?,
-        used: row.get("used")?,
-        expires_at: row.get("expires_at")?,
-        made_at: row.get("made_at")?,
-        made_by: row.get("made_by")?,
-    })
+    Ok(read_row!(row as Invitation {
+        id, secret, owner, display_name, affiliation, contact, uses, used, expires_at, made_at, made_by
+    }))
 }
 
 /// The columns of owners, with their further tokens.

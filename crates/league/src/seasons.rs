@@ -10,7 +10,7 @@ use super::acts::{ActError, Refusal};
 use super::matches::{self, LeagueMatch, read_match};
 use super::{League, failed, utc};
 use referee_store::RulingRow;
-use referee_store::StoreError;
+use referee_store::{StoreError, read_row};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Season {
@@ -40,13 +40,9 @@ impl Season {
 pub(super) const CURRENT: &str = "(SELECT count(*) + 1 FROM seasons)";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Season> {
-    Ok(Season {
-        number: row.get("number")?,
-        name: row.get("name")?,
-        ended_at: row.get("ended_at")?,
-        keeps_ratings: row.get("keeps_ratings")?,
-        ended_by: row.get("ended_by")?,
-    })
+    Ok(read_row!(row as Season {
+        number, name, ended_at, keeps_ratings, ended_by
+    }))
 }
 
 /// Ends the season in progress on all ladders.

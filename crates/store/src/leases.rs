@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::checkpoints::Checkpoints;
 use crate::database::{Schema, check_database};
 use crate::error::StoreError;
+use crate::read_row;
 use crate::requests::{REQUESTS, Requests};
 
 const SCHEMA: Schema = Schema { name: NAME, version: 2, tables: &[include_str!("leases.sql"), REQUESTS] };
@@ -49,18 +50,21 @@ pub struct Lease {
     pub unit: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkerRow {
     pub name: String,
     /// The description of its machine, as JSON.
+    #[serde(skip)]
     pub machine: String,
     /// `active`, `drained` or `aside`.
     pub state: String,
     pub reason: Option<String>,
     pub is_connected: bool,
     /// When it first connected: seconds since 1970; 0: now.
+    #[serde(skip)]
     pub joined_at: u64,
     /// When something of it last changed.
+    #[serde(skip)]
     pub seen_at: u64,
     pub sets: u32,
     pub matches: u32,
@@ -160,14 +164,12 @@ impl Leases {
     pub fn open_sets(&self) -> Result<Vec<Lease>, StoreError> {
         let lease = |row: &Row<'_>| {
             let state: String = row.get("state")?;
-            Ok(Lease {
-                set: row.get("set")?,
-                attempt: row.get("attempt")?,
+            Ok(read_row!(row as Lease {
+                set, attempt, deliveries, unit
+            } with {
                 worker: row.get::<_, Option<String>>("worker")?.filter(|_| state == "out"),
-                deliveries: row.get("deliveries")?,
                 moved_at: row.get::<_, i64>("moved_at")?.cast_unsigned(),
-                unit: row.get("unit")?,
-            })
+            }))
         };
         let sql = "SELECT \"set\", attempt, state, worker, deliveries, moved_at, unit FROM sets \
                    WHERE state IN ('queued', 'out') ORDER BY \"set\"";
@@ -283,21 +285,13 @@ impl Leases {
     /// The workers by name.
     pub fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
         let worker = |row: &Row<'_>| {
-            Ok(WorkerRow {
-                name: row.get("name")?,
-                machine: row.get("machine")?,
-                state: row.get("state")?,
-                reason: row.get("reason")?,
-                is_connected: row.get("is_connected")?,
+            Ok(read_row!(row as WorkerRow {
+                name, machine, state, reason, is_connected, sets, matches, faults, lost, duplicates,
+                refused
+            } with {
                 joined_at: row.get::<_, i64>("joined_at")?.cast_unsigned(),
                 seen_at: row.get::<_, i64>("seen_at")?.cast_unsigned(),
-                sets: row.get("sets")?,
-                matches: row.get("matches")?,
-                faults: row.get("faults")?,
-                lost: row.get("lost")?,
-                duplicates: row.get("duplicates")?,
-                refused: row.get("refused")?,
-            })
+            }))
         };
         let mut query = self.db.prepare("SELECT * FROM workers ORDER BY name").map_err(failed)?;
         let workers = query.query_map([], worker);

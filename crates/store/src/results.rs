@@ -18,6 +18,7 @@ use serde_json::value::RawValue;
 
 use crate::database::{Schema, check_database, data_version, database_files};
 use crate::error::{StoreError, damaged};
+use crate::read_row;
 use crate::requests::{REQUESTS, Requests};
 use crate::rows::{
     BadRow, EntrantRow, MatchRow, by_seat, column, count_interruptions, from_json, insert_entrant,
@@ -270,16 +271,12 @@ impl Results {
             let place = format!("{}: table `entrants`, row {number}", self.path.display());
             let read = |row: &Row<'_>| -> rusqlite::Result<(i64, EntrantRow)> {
                 let id: i64 = row.get("id")?;
-                let row = EntrantRow {
-                    name: row.get("name")?,
-                    display_name: row.get("display_name")?,
-                    source: row.get("source")?,
+                let row = read_row!(row as EntrantRow {
+                    name, display_name, source, joins, leaves, interruptions
+                } with {
                     files: BTreeMap::new(),
-                    joins: row.get("joins")?,
-                    leaves: row.get("leaves")?,
                     missed: Vec::new(),
-                    interruptions: row.get("interruptions")?,
-                };
+                });
                 Ok((id, row))
             };
             let (id, mut entrant) = read(row).map_err(|error| damaged(&place, error))?;
@@ -331,7 +328,8 @@ impl Results {
         found.map(|row| row.is_some()).map_err(failed)
     }
 
-    /// All results by number: the input of schedules, standings and ratings. Those that a ruling had replayed are left out.
+    /// All results by number: the input of schedules, standings and ratings. Results that a ruling replaced
+    /// by a replay are left out.
     ///
     /// # Errors
     /// If a row is invalid.

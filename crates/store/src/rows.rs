@@ -168,6 +168,14 @@ columns!(
     decisions, duration_us, lag_ms, cpu_ms, record, seal, began_at, worker,
 );
 
+/// Reads a struct from a row: fields from the columns of the same names, and those after `with` as given.
+#[macro_export]
+macro_rules! read_row {
+    ($row:ident as $type:ident { $($column:ident),* $(,)? } $(with { $($field:ident $(: $value:expr)?),* $(,)? })?) => {
+        $type { $($column: $row.get(stringify!($column))?,)* $($($field $(: $value)?,)*)? }
+    };
+}
+
 /// The value of a column with JSON. A column without a value is read as `null`.
 ///
 /// # Errors

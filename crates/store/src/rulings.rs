@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::match_kind::{MatchKind, match_id};
+use crate::read_row;
 use crate::rows::{json, parsed_column, result};
 use crate::stored_words;
 use crate::time::utc;
@@ -95,7 +96,7 @@ pub struct RulingRow {
     #[serde(skip)]
     pub until: Option<u32>,
     pub reason: String,
-    /// Whether everybody may read the reason.
+    /// Whether the reason is public.
     pub is_public: bool,
     /// Set if it was undone.
     pub undone: Option<UndoneRuling>,
@@ -185,7 +186,7 @@ pub struct RequestedRuling<M = String> {
     /// The user of the operating system who decides.
     pub user: String,
     pub reason: String,
-    /// Whether everybody may read why.
+    /// Whether the reason is public.
     pub is_public: bool,
 }
 
@@ -238,7 +239,7 @@ impl<M> DisqualifiedFrom<M> {
 }
 
 /// The winner of a match that one of its players, given by seat, loses: the only opponent. With several of
-/// them nobody does.
+/// them none does.
 pub fn only_opponent<P: PartialEq>(players: impl IntoIterator<Item = P>, loser: &P) -> Option<P> {
     let mut others = players.into_iter().filter(|player| player != loser);
     let only = others.next()?;
@@ -299,22 +300,15 @@ pub fn read_rulings(db: &Connection) -> rusqlite::Result<Vec<RulingRow>> {
             let until = until.unwrap_or_default();
             Ok(UndoneRuling { id, until, at, user: row.get("undone_by")?, reason: row.get("undone_for")? })
         });
-        Ok(RulingRow {
+        Ok(read_row!(row as RulingRow {
+            at, user, act, ladder, name, is_from_start, since, reason, is_public
+        } with {
             id,
-            at: row.get("at")?,
-            user: row.get("user")?,
-            act: row.get("act")?,
-            ladder: row.get("ladder")?,
             matches: parsed_column(row, "matches")?,
-            name: row.get("name")?,
-            is_from_start: row.get("is_from_start")?,
             display: parsed_column(row, "display")?,
-            since: row.get("since")?,
             until,
-            reason: row.get("reason")?,
-            is_public: row.get("is_public")?,
             undone: undone.transpose()?,
-        })
+        }))
     })?;
     rows.collect()
 }

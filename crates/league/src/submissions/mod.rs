@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub use files::{ArrivingArchive, IntakeLimits, KeptOnLadder, SUBMISSIONS, SubmissionFiles, SubmissionSpace};
 
 use referee_store::stored_words;
-use referee_store::{StoreError, parsed_column};
+use referee_store::{StoreError, parsed_column, read_row};
 
 use super::acts::{ActError, OwnerCredential, Refusal, user_of};
 use super::bots::{self, NewBot, own_names, read_bots, taken_name};
@@ -144,24 +144,13 @@ const SERVER: &str = "server";
 const ERASED: &str = "[this log was erased: logs of what does not play are kept for 30 days]\n";
 
 fn read_submission(row: &Row<'_>) -> rusqlite::Result<Submission> {
-    Ok(Submission {
-        id: row.get("id")?,
-        owner: row.get("owner")?,
-        bot: row.get("bot")?,
-        version: row.get("version")?,
-        language: row.get("language")?,
-        command: row.get("command")?,
-        archive: row.get("archive")?,
+    Ok(read_row!(row as Submission {
+        id, owner, bot, version, language, command, archive, built, state, is_approved, attempts, log,
+        received_at, changed_at
+    } with {
         size: row.get::<_, i64>("size")?.unsigned_abs(),
-        built: row.get("built")?,
         ladders: parsed_column(row, "ladders")?,
-        state: row.get("state")?,
-        is_approved: row.get("is_approved")?,
-        attempts: row.get("attempts")?,
-        log: row.get("log")?,
-        received_at: row.get("received_at")?,
-        changed_at: row.get("changed_at")?,
-    })
+    }))
 }
 
 impl Submission {
