@@ -70,6 +70,7 @@ use crate::stats::race::RaceState;
 use crate::stats::rating::Estimate;
 use crate::stats::schedule::Balance;
 use crate::stats::sprt::EloModel;
+use crate::store::WorkerRow;
 use crate::workers::WorkerEvent;
 use crate::workers::carrier::OutcomeVerdict;
 use crate::workers::machine::{Machine, MachineState};
@@ -597,25 +598,11 @@ pub(super) struct WorkersStatus {
 
 #[derive(Serialize)]
 pub(super) struct WorkerStatus {
-    pub(super) name: String,
-    /// `active`, `drained` or `aside`.
-    pub(super) state: String,
-    pub(super) reason: Option<String>,
-    pub(super) is_connected: bool,
+    #[serde(flatten)]
+    pub(super) row: WorkerRow,
     pub(super) machine: Machine,
-    pub(super) sets: u32,
     /// Per hour since it first connected.
     pub(super) sets_per_hour: f64,
-    /// The matches of these sets.
-    pub(super) matches: u32,
-    /// Matches in which a bot made a fault.
-    pub(super) faults: u32,
-    /// Sets that it received and did not play.
-    pub(super) lost: u32,
-    /// Results of sets that had one already.
-    pub(super) duplicates: u32,
-    /// Results that the coordinator refused.
-    pub(super) refused: u32,
 }
 
 #[derive(Serialize)]

@@ -142,24 +142,12 @@ pub(super) fn status(directory: &Path) -> Result<Option<WorkersStatus>, Failure>
     let now = Leases::now();
     let worker = |row: WorkerRow| {
         let hours = now.saturating_sub(row.joined_at).max(1) as f64 / 3600.0;
-        WorkerStatus {
-            name: row.name,
-            state: row.state,
-            reason: row.reason,
-            is_connected: row.is_connected,
-            machine: serde_json::from_str(&row.machine).unwrap_or_default(),
-            sets: row.sets,
-            sets_per_hour: f64::from(row.sets) / hours,
-            matches: row.matches,
-            faults: row.faults,
-            lost: row.lost,
-            duplicates: row.duplicates,
-            refused: row.refused,
-        }
+        let machine = serde_json::from_str(&row.machine).unwrap_or_default();
+        WorkerStatus { sets_per_hour: f64::from(row.sets) / hours, machine, row }
     };
     let workers: Vec<WorkerStatus> =
         leases.workers().map_err(Failure::cannot_run)?.into_iter().map(worker).collect();
-    let is_active = |of: &WorkerStatus| of.is_connected && of.state == MachineState::Active.as_str();
+    let is_active = |of: &WorkerStatus| of.row.is_connected && of.row.state == MachineState::Active.as_str();
     let open = leases.open_sets().map_err(Failure::cannot_run)?;
     let queued = open.iter().filter(|lease| lease.worker.is_none()).count();
     let out = open.into_iter().filter_map(|lease| {
@@ -175,20 +163,13 @@ pub(super) fn status(directory: &Path) -> Result<Option<WorkersStatus>, Failure>
 }
 
 pub(super) fn status_text(status: &WorkersStatus) -> String {
-    let row = |worker: &WorkerStatus| {
+    let row = |WorkerStatus { row: worker, machine, sets_per_hour }: &WorkerStatus| {
         let gone = if worker.is_connected { "" } else { ", not connected" };
-        vec![
-            worker.name.clone(),
-            format!("{}{gone}", worker.state),
-            worker.machine.slots.to_string(),
-            worker.sets.to_string(),
-            format!("{:.0}", worker.sets_per_hour),
-            worker.matches.to_string(),
-            worker.faults.to_string(),
-            worker.lost.to_string(),
-            worker.duplicates.to_string(),
-            worker.refused.to_string(),
-        ]
+        let WorkerRow { matches, faults, lost, duplicates, refused, .. } = worker;
+        let mut cells = vec![worker.name.clone(), format!("{}{gone}", worker.state)];
+        cells.extend([machine.slots.to_string(), worker.sets.to_string(), format!("{sets_per_hour:.0}")]);
+        cells.extend([matches, faults, lost, duplicates, refused].map(u32::to_string));
+        cells
     };
     let rows = status.workers.iter().map(row).collect();
     let headings = [
@@ -205,9 +186,9 @@ pub(super) fn status_text(status: &WorkersStatus) -> String {
     ];
     let workers = table(&headings, rows, 2..10);
     let mut text = format!("\n{workers}\n");
-    for worker in &status.workers {
-        if let Some(reason) = &worker.reason {
-            text += &format!("{}: {reason}\n", worker.name);
+    for WorkerStatus { row, .. } in &status.workers {
+        if let Some(reason) = &row.reason {
+            text += &format!("{}: {reason}\n", row.name);
         }
     }
     text += &format!(
@@ -216,7 +197,7 @@ pub(super) fn status_text(status: &WorkersStatus) -> String {
         status.out.len()
     );
     if status.is_stuck {
-        text += match status.workers.iter().filter(|worker| worker.is_connected).count() {
+        text += match status.workers.iter().filter(|worker| worker.row.is_connected).count() {
             0 => {
                 "no worker is connected: start one with `referee worker`; one that was put aside gets sets again after \
                  `referee worker activate`\n"

@@ -95,8 +95,9 @@ pub enum TieBreak {
     Wins,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct TableRow {
+    #[serde(skip)]
     pub entrant: Entrant,
     /// From 1; the same for entrants that are tied after all tie-breaks. `None` outside the ranking.
     pub place: Option<u32>,
@@ -125,6 +126,7 @@ pub struct TableRow {
     /// See the module documentation.
     pub sonneborn_berger: f64,
     /// The mean amount per match; `None` in a game without amounts, and before its first complete set.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<MeanAmount>,
 }
 

@@ -1,12 +1,13 @@
 //! The standings, which take little time however many matches there are.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use referee_stats::amounts::MeanAmount;
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{self, Counts, Origin, Strengths};
 use referee_stats::schedule::{Format, MatchId, RankBy, Schedule};
-use referee_stats::standings::{Standings, TieBreak, Withdrawn};
+use referee_stats::standings::{Standings, TableRow, TieBreak};
 use referee_stats::{MatchResult, Wdl};
 use referee_store::{EntrantRow, Results, StoreError};
 use serde::Serialize;
@@ -63,41 +64,24 @@ pub struct StandingsReport {
 
 #[derive(Debug, Serialize)]
 pub struct EntrantStanding {
-    /// From 1; the same for entrants that are tied after all tie-breaks. `None` for the entrant that a gauntlet is about, which
-    /// stands outside the ranking.
-    pub place: Option<u32>,
     pub name: String,
     /// The display name, which people see instead of it.
     pub display_name: Option<String>,
-    /// The sum of its scores and awards.
-    pub points: f64,
-    pub matches: u32,
-    /// Points without play.
-    pub awarded: f64,
-    /// The most points that it could have by now: one for each match that it played or that was awarded.
-    pub possible: u32,
-    pub by_play: Wdl,
-    pub by_fault: Wdl,
-    /// The round of a knockout in which it was eliminated.
-    pub out: Option<u32>,
-    /// The treatment of its results if it has withdrawn.
-    pub withdrawn: Option<Withdrawn>,
-    /// Matches in which it made a fault.
-    pub faulted: u32,
-    /// The score against the entrants with equal points, if it orders the entrant.
-    pub direct_encounter: Option<f64>,
-    /// The opponents' points.
-    pub buchholz: f64,
-    /// The points of beaten opponents.
-    pub sonneborn_berger: f64,
-    /// The mean amount that it gets a match; omitted in games without amounts, and before its first complete set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub amount: Option<MeanAmount>,
+    #[serde(flatten)]
+    row: TableRow,
     /// Elo relative to the mean of the field, with its 95% interval.
     pub elo: Estimate,
     /// The same from the matches that no fault has decided; omitted if a fault has decided none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elo_without_forfeits: Option<Estimate>,
+}
+
+impl Deref for EntrantStanding {
+    type Target = TableRow;
+
+    fn deref(&self) -> &TableRow {
+        &self.row
+    }
 }
 
 impl EntrantStanding {
@@ -143,22 +127,9 @@ impl StandingsData {
         let Origin { copies, distinct_sets, openings, .. } = counts.origin();
         let strengths = bradley_terry::fit(&counts);
         let rows = table.rows.iter().map(|row| EntrantStanding {
-            place: row.place,
             name: entrants[row.entrant.index()].name.clone(),
             display_name: entrants[row.entrant.index()].display_name.clone(),
-            points: row.points,
-            matches: row.matches,
-            awarded: row.awarded,
-            possible: row.possible,
-            out: row.out,
-            withdrawn: row.withdrawn,
-            by_play: row.by_play,
-            by_fault: row.by_fault,
-            faulted: row.faulted,
-            direct_encounter: row.direct_encounter,
-            buchholz: row.buchholz,
-            sonneborn_berger: row.sonneborn_berger,
-            amount: row.amount,
+            row: *row,
             elo: strengths.elo[row.entrant.index()],
             elo_without_forfeits: played.as_ref().map(|played| played.elo[row.entrant.index()]),
         });
