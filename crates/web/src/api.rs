@@ -216,11 +216,11 @@ async fn standings(State(hub): HubState, Parameters(query): Parameters<Standings
 }
 
 async fn bots(State(hub): HubState) -> Response {
-    as_json(StatusCode::OK, hub.answers().get("bots", || hub.bots()))
+    as_json(StatusCode::OK, hub.answers.get("bots", || hub.bots()))
 }
 
 async fn rulings(State(hub): HubState) -> Response {
-    as_json(StatusCode::OK, hub.answers().get("rulings", || hub.rulings()))
+    as_json(StatusCode::OK, hub.answers.get("rulings", || hub.rulings()))
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -257,7 +257,7 @@ impl<const LEAST: u64, const MOST: u64> TryFrom<u64> for Bounded<LEAST, MOST> {
 async fn matches(State(hub): HubState, Parameters(listed): Parameters<Listed>) -> Response {
     let Listed { state, limit, before } = listed;
     let key = format!("matches {state:?} {limit:?} {before:?}");
-    as_json(StatusCode::OK, hub.answers().get(&key, || list_of_matches(&hub, &listed)))
+    as_json(StatusCode::OK, hub.answers.get(&key, || list_of_matches(&hub, &listed)))
 }
 
 /// Matches as JSON.
@@ -450,18 +450,18 @@ async fn kept_snapshot(
     record: SealedRecord,
     names: Vec<Option<String>>,
 ) -> Result<Bytes, Wrong> {
-    if let Some(kept) = hub.replays().get(&key) {
+    if let Some(kept) = hub.replays.get(&key) {
         return Ok(kept);
     }
-    let _turn = hub.replays().computing.lock().await;
+    let _turn = hub.replays.computing.lock().await;
     // Another spectator may have asked for the same.
-    if let Some(kept) = hub.replays().get(&key) {
+    if let Some(kept) = hub.replays.get(&key) {
         return Ok(kept);
     }
     let (of, form) = (hub.clone(), key.1);
-    let computed = tokio::task::spawn_blocking(move || snapshot(record, of.catalog(), form, &names)).await;
+    let computed = tokio::task::spawn_blocking(move || snapshot(record, &of.catalog, form, &names)).await;
     let replay = Bytes::from(computed.map_err(|_| Wrong::new("the replay cannot be computed"))??);
-    hub.replays().add(key, replay.clone());
+    hub.replays.add(key, replay.clone());
     Ok(replay)
 }
 

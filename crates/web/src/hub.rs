@@ -1,13 +1,15 @@
 //! The state of the run as spectators see it.
 
+mod access;
 mod ended;
 mod overview;
+mod receive;
 mod results;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::{io, mem};
 
 use axum::body::Bytes;
 pub(crate) use ended::MOST_ENDED;
@@ -22,30 +24,31 @@ use crate::StandingsSource;
 use crate::answers::{RecentAnswers, RecentReplays};
 use crate::board::{BoardDelays, LiveBoard};
 use crate::entries::{
-    self, BoardAccess, BotEntry, EntrantNames, MatchEntry, NamesAndRulings, NextEntry, SeatEntry,
-    StandingsRow, StandingsView, seat_entries,
+    self, BoardAccess, BotEntry, EntrantNames, MatchEntry, NamesAndRulings, NextEntry, StandingsRow,
+    StandingsView, seat_entries,
 };
 use crate::ladder::LadderPages;
 use crate::metrics::{MatchFigures, Metrics};
 use crate::notices::RecentNotices;
 use crate::previews::RecentPreviews;
 use crate::serve::{Closes, Connections, TrustedProxies};
-use crate::stage::{self, EarlierMatch, Stage};
+use crate::stage::{EarlierMatch, Stage};
 use crate::visitors::VisitorRoom;
 use referee_engine::runner::{
-    EndedMatch, LiveEvent, LiveHeader, LiveReceiver, LiveStep, Unsealed, Visibility, deal_leaks_information,
+    EndedMatch, LiveEvent, LiveHeader, LiveStep, Unsealed, Visibility, deal_leaks_information,
 };
-use referee_files::read_record;
 use referee_game::Meta;
 use referee_game::seat::Viewer;
-use referee_game::{Catalog, Chain, json};
-use referee_match::record::{Difference, PublishedInfo, public};
+use referee_game::{Catalog, json};
+use referee_match::record::PublishedInfo;
 use referee_match::{Faults, InfoTotals};
 use referee_results::FinishedMatch;
 use referee_stats::SideResult;
 use referee_store::{StoreError, utc};
 
+pub(super) use access::{EndedBoard, MatchAccess, SealedRecord};
 pub(super) use overview::publish;
+pub(super) use receive::receive;
 
 /// The number of matches, at most, that end while standings are hidden and are kept until the database has
 /// them.
@@ -156,8 +159,8 @@ struct RunState {
 pub(super) struct Hub {
     /// Identifies the run in the ids of events.
     run: String,
-    game: &'static Meta,
-    catalog: Catalog,
+    pub(super) game: &'static Meta,
+    pub(super) catalog: Catalog,
     delays: BoardDelays,
     /// Whether what bots say of their search is public.
     info: PublishedInfo,
@@ -167,64 +170,17 @@ pub(super) struct Hub {
     /// Whether it is out of date.
     has_changed: AtomicBool,
     changed: watch::Sender<()>,
-    metrics: Metrics,
-    answers: RecentAnswers,
-    replays: RecentReplays,
-    previews: RecentPreviews,
-    notices: RecentNotices,
+    pub(super) metrics: Metrics,
+    pub(super) answers: RecentAnswers,
+    pub(super) replays: RecentReplays,
+    pub(super) previews: RecentPreviews,
+    pub(super) notices: RecentNotices,
     /// Holds matches back before anything here knows of them.
     stage: Option<Arc<Stage>>,
     /// The ladder of a league, if the run is one.
     ladder: OnceLock<Arc<LadderPages>>,
     /// Becomes true when the server closes.
     closes: watch::Sender<bool>,
-}
-
-/// The forms in which spectators see a match.
-pub(super) enum MatchAccess {
-    Board(Arc<Mutex<LiveBoard>>),
-    Replay(EndedBoard),
-    /// Nothing, for this reason.
-    Nothing(BoardAccess),
-}
-
-pub(super) struct EndedBoard {
-    pub(super) record: SealedRecord,
-    /// The number of its `end` event.
-    pub(super) last: u64,
-    /// The result in words.
-    pub(super) result: String,
-    /// By seat: what people see instead of the name of the bot.
-    pub(super) names: Vec<Option<String>>,
-}
-
-impl EndedBoard {
-    fn of(entry: &MatchEntry, record: SealedRecord, last: u64) -> EndedBoard {
-        EndedBoard {
-            record,
-            last,
-            result: entry.result.as_ref().map(|result| result.text.clone()).unwrap_or_default(),
-            names: entry.seats.iter().map(SeatEntry::display_name_of_bot).collect(),
-        }
-    }
-}
-
-/// A sealed record, of which spectators get the public form.
-pub(super) struct SealedRecord(RecordLocation, PublishedInfo);
-
-impl SealedRecord {
-    /// Reads the public form of the record. Blocks.
-    pub(super) fn read(self) -> io::Result<Vec<u8>> {
-        let record = match self.0 {
-            RecordLocation::File(path) => read_record(&path)?,
-            RecordLocation::Memory(record) => Arc::unwrap_or_clone(record),
-            RecordLocation::Nowhere => return Err(io::ErrorKind::NotFound.into()),
-        };
-        let invalid = |difference: Difference| {
-            io::Error::new(io::ErrorKind::InvalidData, Chain(&difference).to_string())
-        };
-        Ok(public(&record, self.1).map_err(invalid)?.record)
-    }
 }
 
 impl Hub {
@@ -319,36 +275,8 @@ impl Hub {
         &self.run
     }
 
-    pub(super) fn catalog(&self) -> &Catalog {
-        &self.catalog
-    }
-
-    pub(super) fn metrics(&self) -> &Metrics {
-        &self.metrics
-    }
-
-    pub(super) fn answers(&self) -> &RecentAnswers {
-        &self.answers
-    }
-
-    pub(super) fn replays(&self) -> &RecentReplays {
-        &self.replays
-    }
-
-    pub(super) fn previews(&self) -> &RecentPreviews {
-        &self.previews
-    }
-
-    pub(super) fn notices(&self) -> &RecentNotices {
-        &self.notices
-    }
-
     pub(super) fn stage(&self) -> Option<&Arc<Stage>> {
         self.stage.as_ref()
-    }
-
-    pub(super) fn game(&self) -> &'static Meta {
-        self.game
     }
 
     pub(super) fn closes(&self) -> Closes {
@@ -587,36 +515,6 @@ impl Hub {
         state.push(EndedEntry { entry, open_deal, record, last: 1 });
     }
 
-    /// The form in which a match is shown; `None` if it is not known.
-    pub(super) fn access(&self, id: &str) -> Option<MatchAccess> {
-        let state = self.state();
-        if let Some(running) = state.running.get(id) {
-            return Some(match &running.board {
-                Some(board) => MatchAccess::Board(board.clone()),
-                None => MatchAccess::Nothing(running.entry(&state.about).board),
-            });
-        }
-        let Some(ended) = state.find(id) else {
-            drop(state);
-            return self.earlier(id);
-        };
-        Some(match ended.board() {
-            BoardAccess::Replay => {
-                let record = SealedRecord(ended.record.clone(), self.info);
-                MatchAccess::Replay(EndedBoard::of(&ended.entry, record, ended.last))
-            }
-            other => MatchAccess::Nothing(other),
-        })
-    }
-
-    /// The replay of a match of an earlier run of the same ladder.
-    fn earlier(&self, id: &str) -> Option<MatchAccess> {
-        let finished = self.ladder()?.earlier(id)?;
-        let entry = entries::ended(&finished, None, self.game, &self.state().about);
-        let record = finished.record.map_or(RecordLocation::Nowhere, RecordLocation::File);
-        Some(MatchAccess::Replay(EndedBoard::of(&entry, SealedRecord(record, self.info), 1)))
-    }
-
     pub(super) fn entry(&self, id: &str) -> Option<MatchEntry> {
         let state = self.state();
         let ended = || Some(state.find(id)?.shown());
@@ -669,61 +567,4 @@ fn reported_in(finished: &FinishedMatch) -> Vec<ReportedSeat> {
     let totals = |seat: usize| finished.totals.get(seat).copied().unwrap_or_default();
     let seats = finished.seats.iter().zip(&finished.faults).enumerate();
     seats.map(|(seat, (name, &faults))| (name.clone(), faults, totals(seat))).collect()
-}
-
-/// The number of events that are handled between two turns of the requests.
-const EVENTS_AT_ONCE: usize = 4;
-
-/// Receives the events of the run until it is over. Requests are served in between: a run whose events take all of the time
-/// of this thread must not lock spectators out.
-pub(super) async fn receive(hub: Arc<Hub>, mut events: LiveReceiver) {
-    loop {
-        let came = tokio::select! {
-            came = events.next() => came,
-            () = tokio::time::sleep(stage::LOOKS_APART), if hub.stage().is_some() => Some(Vec::new()),
-        };
-        let Some(came) = came else { return };
-        let shown = match hub.stage() {
-            None => came,
-            Some(stage) => {
-                let now = tokio::time::Instant::now();
-                came.into_iter().for_each(|event| stage.hold(event, now));
-                stage.due_earlier(now).into_iter().for_each(|earlier| hub.show_earlier(earlier));
-                stage.due(now)
-            }
-        };
-        let events = prepared(shown).await;
-        for (at, event) in events.into_iter().enumerate() {
-            hub.handle(event);
-            if at % EVENTS_AT_ONCE == EVENTS_AT_ONCE - 1 {
-                tokio::task::yield_now().await;
-            }
-        }
-        tokio::task::yield_now().await;
-    }
-}
-
-/// Lets the programs of games draw the positions, each on a thread that may wait for it. They keep what they have drawn.
-async fn prepared(events: Vec<LiveEvent>) -> Vec<LiveEvent> {
-    let waits = |event: &LiveEvent| matches!(event, LiveEvent::Moved(_, Some(step)) if step.table.waits());
-    let mut prepared = Vec::with_capacity(events.len());
-    for event in events {
-        prepared.push(match waits(&event) {
-            false => Ok(event),
-            true => Err(tokio::task::spawn_blocking(move || {
-                if let LiveEvent::Moved(_, Some(step)) = &event {
-                    step.table.scene(Viewer::Public);
-                }
-                event
-            })),
-        });
-    }
-    let mut events = Vec::with_capacity(prepared.len());
-    for event in prepared {
-        match event {
-            Ok(event) => events.push(event),
-            Err(waiting) => events.extend(waiting.await),
-        }
-    }
-    events
 }

@@ -231,7 +231,7 @@ fn no_ladder() -> Response {
 pub(super) async fn of_ladder(State(hub): HubState) -> Response {
     let Some(ladder) = hub.ladder() else { return no_ladder() };
     let compute = || referee_game::json::text(&ladder.ladder());
-    as_json(StatusCode::OK, hub.answers().get("ladder", compute))
+    as_json(StatusCode::OK, hub.answers.get("ladder", compute))
 }
 
 /// Answers with JSON that is read from the ladder, or with status 404 and the message `missing`. An answer is kept for a while, and
@@ -243,19 +243,19 @@ pub(super) async fn answered(
     read: impl FnOnce(&LadderPages, &Hub) -> Result<Option<String>, StoreError> + Send + 'static,
 ) -> Response {
     let Some(ladder) = hub.ladder().map(Arc::clone) else { return no_ladder() };
-    if let Some(kept) = hub.answers().kept(&key) {
+    if let Some(kept) = hub.answers.kept(&key) {
         return as_json(StatusCode::OK, kept);
     }
-    let _turn = hub.answers().computing.lock().await;
+    let _turn = hub.answers.computing.lock().await;
     // Another spectator may have asked for the same.
-    if let Some(kept) = hub.answers().kept(&key) {
+    if let Some(kept) = hub.answers.kept(&key) {
         return as_json(StatusCode::OK, kept);
     }
     let (began, own) = (Instant::now(), hub.clone());
     match tokio::task::spawn_blocking(move || read(&ladder, &own)).await {
         Ok(Ok(Some(answer))) => {
             let answer = Bytes::from(answer);
-            hub.answers().keep(&key, answer.clone(), began);
+            hub.answers.keep(&key, answer.clone(), began);
             as_json(StatusCode::OK, answer)
         }
         Ok(Ok(None)) => refused(StatusCode::NOT_FOUND, &missing),

@@ -97,15 +97,15 @@ impl Hub {
     /// Reads the organiser's texts.
     pub(super) async fn read_notices(&self) -> Arc<Notices> {
         let Some(ladder) = self.ladder().cloned() else { return Arc::default() };
-        if let Some(recent) = self.notices().get() {
+        if let Some(recent) = self.notices.get() {
             return recent;
         }
-        let _turn = self.notices().reading.lock().await;
-        if let Some(recent) = self.notices().get() {
+        let _turn = self.notices.reading.lock().await;
+        if let Some(recent) = self.notices.get() {
             return recent;
         }
         let read = tokio::task::spawn_blocking(move || ladder.notices()).await.unwrap_or_default();
-        let mut kept = self.notices().read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.notices.read.lock().unwrap_or_else(PoisonError::into_inner);
         *kept = Some((Instant::now(), read.clone()));
         read
     }

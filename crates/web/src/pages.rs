@@ -207,7 +207,7 @@ pub(super) async fn of_match(
     let shown = match &entry {
         Some(entry) => PageCard {
             title: entry.title(),
-            description: format!("{}, match {} of {name}", hub.game().title, entry.id),
+            description: format!("{}, match {} of {name}", hub.game.title, entry.id),
             // Ids of matches are letters, digits and dots.
             picture: seen.0.as_ref().map(|url| format!("{url}matches/{}/{PICTURE}", entry.id)),
         },
@@ -345,7 +345,7 @@ async fn manual(hub: &Hub, seen: &SeenUrl, here: Option<&str>, text: &str) -> Re
 }
 
 pub(super) async fn game_rules(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
-    manual(&hub, &seen, Some(nav::GAME_RULES.0), hub.game().rules).await
+    manual(&hub, &seen, Some(nav::GAME_RULES.0), hub.game.rules).await
 }
 
 /// A page of the specification of the protocol.

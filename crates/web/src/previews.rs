@@ -58,7 +58,7 @@ pub(super) async fn of_run(State(hub): HubState) -> Response {
 pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
     match hub.entry(&id) {
         Some(entry) => {
-            let preview = entry.preview(hub.game(), &hub.name());
+            let preview = entry.preview(hub.game, &hub.name());
             respond(&hub, preview, Some(&id)).await
         }
         None => unknown(&id),
@@ -71,7 +71,7 @@ async fn last_board(hub: &Arc<Hub>, id: &str) -> Option<Scene> {
     let of = hub.clone();
     let read = move || {
         let record = record.read().ok()?;
-        let mut playback = Playback::open(&record, of.catalog()).ok()?;
+        let mut playback = Playback::open(&record, &of.catalog).ok()?;
         let mut last = None;
         while let Some(step) = playback.step().ok()? {
             last = Some(step.table.scene(Viewer::Public));
@@ -99,7 +99,7 @@ async fn respond(hub: &Arc<Hub>, preview: Preview, of_match: Option<&str>) -> Re
 
 /// The picture, which is drawn unless it is kept.
 async fn kept(hub: &Arc<Hub>, preview: Preview, of_match: Option<&str>) -> Option<Bytes> {
-    let previews = hub.previews();
+    let previews = &hub.previews;
     if let Some(kept) = previews.get(&preview) {
         return Some(kept);
     }

@@ -135,7 +135,7 @@ async fn read<T: Send + 'static>(
         return Err(refused(StatusCode::NOT_FOUND, "this is not a ladder of a league"));
     };
     let failed = || refused(StatusCode::INTERNAL_SERVER_ERROR, "the seasons cannot be read");
-    let _turn = hub.answers().computing.lock().await;
+    let _turn = hub.answers.computing.lock().await;
     tokio::task::spawn_blocking(move || read(&ladder)).await.ok().and_then(Result::ok).ok_or_else(failed)
 }
 

@@ -181,7 +181,7 @@ impl<S: EventFeed> Streaming<S> {
 
 /// The response that streams the events of a run after the one of this number.
 pub(super) fn respond(hub: &Hub, source: impl EventFeed, after: Option<u64>) -> Response {
-    respond_until(hub.closes(), hub.run(), &hub.metrics().streams, source, after)
+    respond_until(hub.closes(), hub.run(), &hub.metrics.streams, source, after)
 }
 
 /// The response that streams events after the one of this number until the server closes.

@@ -277,7 +277,7 @@ pub(super) async fn begin(
         let last = ladder.seating.seats() - 1;
         return refused(StatusCode::BAD_REQUEST, &format!("the seats are 0 to {last}"));
     };
-    match room.begin(hub.game(), bot, seat, network_of(client.address)) {
+    match room.begin(hub.game, bot, seat, network_of(client.address)) {
         Ok(token) => as_json(StatusCode::CREATED, text::text(&json!({ "path": format!("play/{token}/") }))),
         Err((status, why)) => refused(status, &why),
     }
