@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::common::http::Site;
 use crate::common::league::{drain, receive_matches};
 use crate::common::{Ended, Folder, ROOT, Referee, referee, sample};
-use crate::game_programs::{GAME, changed, failing_at};
+use crate::game_program_failures::failing_at;
+use crate::game_programs::{GAME, changed};
 use crate::watch::wait_until;
 use crate::workers::Coordinator;
 #[cfg(feature = "nats")]

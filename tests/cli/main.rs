@@ -29,6 +29,7 @@ mod faults;
 mod follow;
 mod game_amounts;
 mod game_examples;
+mod game_program_failures;
 mod game_programs;
 mod game_programs_hostile;
 mod game_programs_runs;
@@ -105,6 +106,7 @@ mod sprt;
 mod stage;
 mod stdio;
 mod submissions;
+mod submissions_archives;
 #[cfg(target_os = "linux")]
 mod submissions_hostile;
 #[cfg(target_os = "linux")]
