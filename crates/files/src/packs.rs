@@ -144,16 +144,6 @@ impl RecordFolder {
         .map(Option::unwrap_or_default)
     }
 
-    /// Returns whether a pack has this record.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub fn is_packed(&self, name: &str) -> io::Result<bool> {
-        let Some(range) = PackRange::of_record(name) else { return Ok(false) };
-        let found = self.with_pack(range, |archive| Ok(archive.index_for_name(name).is_some()));
-        found.map(Option::unwrap_or_default)
-    }
-
     /// Returns whether a record is a file of its own.
     ///
     /// # Errors
