@@ -1,4 +1,4 @@
-//! Links what is built for tests at fixed addresses.
+//! Links test builds at fixed addresses.
 
 use std::env;
 

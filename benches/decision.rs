@@ -1,12 +1,12 @@
 //! The overhead of the referee per decision, compared with a bare ping-pong of lines of the same sizes.
 //!
-//! Records are written to memory if there is a suitable file system: the figure should not depend on the disk. The
-//! whole process tree is pinned to one core, the two alternate, and the result is the median ratio. Instant bots
-//! search for what they need in a line without parsing it; one row has bots of the Rust SDK. Before that, two cores
-//! are compared with one. At the end: records on disk beside records in memory, bots in Python and JavaScript with their
-//! SDK beside bots of ten lines without it, and, if `fastchess` is installed, checkers here beside as many plies of chess
-//! there. `cargo bench --bench decision`; with `-- cores`, `-- sandboxes`, `-- decisions` or `-- alternatives` only that
-//! part.
+//! Records are written to memory if there is a suitable file system: the figure should not depend on the
+//! disk. The whole process tree is pinned to one core, the two alternate, and the result is the median ratio.
+//! Instant bots search a line for fields without parsing it; one row has bots of the Rust SDK. Before that,
+//! two cores are compared with one. At the end: records on disk beside records in memory, bots in Python and
+//! JavaScript with their SDK beside bots of ten lines without it, and, if `fastchess` is installed, checkers
+//! here beside as many plies of chess there. `cargo bench --bench decision`; with `-- cores`, `-- sandboxes`,
+//! `-- decisions` or `-- alternatives` only that part.
 #![expect(clippy::disallowed_methods, reason = "a bench measures")]
 
 mod common;

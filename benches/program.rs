@@ -155,7 +155,6 @@ const CHANCE: &str = "chance = true\nreasons = [\"length\"]\n";
 const OF_CHESS: &str = "reasons = [\"checkmate\", \"stalemate\", \"insufficient_material\", \"repetition\", \"quiet_plies\"]\n\
     openings = 6\n[options.turn_limit]\ndefault = 0\nhelp = \"A draw after so many plies.\"\n";
 
-/// Writes the directory of a game as a program.
 fn write_game(folder: &Path, name: &str, program: &str, rest: &str) -> Result<String> {
     let directory = folder.join(name);
     std::fs::create_dir(&directory)?;

@@ -1,5 +1,5 @@
-//! The parsers of untrusted input, one function per fuzz target of `fuzz/`. Each takes arbitrary bytes, must neither panic
-//! nor hang, and asserts what holds for all input.
+//! The parsers of untrusted input, one function per fuzz target of `fuzz/`. Each takes arbitrary bytes, must
+//! neither panic nor hang, and asserts invariants of all input.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -36,7 +36,8 @@ use crate::transport::{Line, Lines, MemoryPeer, MemoryStream, memory_stream};
 use crate::workers::archive::{ArchiveLimits, check, pack_folder, unpack};
 use crate::workers::unit::UnitOutcome;
 
-/// A line of an engine, in each dialect, and the command line of one: what is read is written in the same way.
+/// A line of an engine, in each dialect, and the command line of one: a parsed value is written in the same
+/// way.
 pub fn engine(data: &[u8]) {
     let line = String::from_utf8_lossy(data);
     crate::bridge::read_line(&line);
@@ -197,7 +198,8 @@ pub fn tournament(data: &[u8]) {
     }
 }
 
-/// Answers requests about imagined positions. Each line but an empty one has one answer, and none changes what the next means.
+/// Answers requests about imagined positions. Each line but an empty one has one answer, and none changes the
+/// meaning of the next.
 pub fn imagine(data: &[u8]) {
     let mut server = crate::cli::ImagineServer::new(crate::games::catalog());
     for line in data.split(|&byte| byte == b'\n').take(20) {
@@ -455,7 +457,7 @@ impl Peers {
         }
     }
 
-    /// Reads what the lane has sent: complete lines, each a message.
+    /// Reads the output of the lane: complete lines, each a message.
     fn receive(&self) {
         for peer in self.peers.iter().filter_map(|(_, peer)| peer.as_ref()) {
             let received = peer.receive();

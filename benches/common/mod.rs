@@ -26,7 +26,7 @@ pub(crate) const TURN: &str = concat!(
     "\n"
 );
 
-/// Plays as fast as possible: searches each line for what it needs without parsing it.
+/// Plays as fast as possible: searches each line for fields without parsing it.
 pub(crate) fn instant(mut input: impl Read, mut output: impl Write, name: &str, wants: &str) -> Result<()> {
     writeln!(output, r#"{{"type":"hello","protocol":1,"name":"{name}","wants":[{wants}]}}"#)?;
     let mut answers = Vec::new();

@@ -131,7 +131,7 @@ impl FromStr for Parameter {
     }
 }
 
-/// A version: its command line, and what the matrix has put into it.
+/// A version: its command line, and the values of the matrix in it.
 struct Version {
     command: String,
     values: Vec<(String, String)>,

@@ -90,9 +90,9 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Errors of what was asked for, of which some are errors of the machine.
+/// Errors of a request, some of them errors of the machine.
 pub(super) trait AskedFor: Error {
-    /// Returns whether what was asked for is wrong; otherwise the machine is.
+    /// Returns whether the request is wrong; otherwise the machine is.
     fn is_usage(&self) -> bool;
 }
 

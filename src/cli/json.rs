@@ -147,7 +147,6 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl<'a> MatchLine<'a> {
-    /// The line of a match of this game.
     pub(super) fn of(finished: &'a FinishedMatch, game: &'a str) -> MatchLine<'a> {
         let Ending { ended_by, reason, ranks, scores, amounts, fault } = &finished.ending;
         MatchLine {
@@ -618,7 +617,6 @@ pub(super) struct AssignedSet {
 #[derive(Serialize)]
 pub(super) struct EntrantStatus {
     pub(super) name: String,
-    /// The display name.
     pub(super) display_name: Option<String>,
     pub(super) source: String,
     /// The number of its matches that were cut off or aborted.

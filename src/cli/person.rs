@@ -1,4 +1,4 @@
-//! A person at a terminal as a bot: displays messages of the referee and sends what the person enters.
+//! A person at a terminal as a bot: displays messages of the referee and sends the person's input.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Stdin, Write};

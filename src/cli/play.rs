@@ -227,7 +227,6 @@ fn change_directories(bots: &mut [Arc<dyn Source>], directories: &[PathBuf]) -> 
     started.iter_mut().zip(directories).try_for_each(|(bot, directory)| run_in(bot, directory, "--dir"))
 }
 
-/// The names that are given to bots.
 fn given_names(bots: &[Arc<dyn Source>], names: Vec<String>) -> Result<Vec<Option<String>>, Failure> {
     check_count("--name", &names, bots.iter().filter(|bot| bot.is_started()).count())?;
     let mut known = NameSet::default();

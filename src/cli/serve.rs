@@ -102,7 +102,7 @@ fn on_signal(reload: LeagueReload, stop: LeagueStop, service: Arc<Service>) -> i
     }
 }
 
-/// Shows what happens, and tells the service manager.
+/// Shows events, and tells the service manager.
 fn show(event: &LeagueEvent<'_>, is_json: bool, service: &Service) {
     match *event {
         LeagueEvent::Watching { ladder, url } => {

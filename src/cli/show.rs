@@ -202,7 +202,7 @@ fn print(path: &Path, args: &Args, catalog: &Catalog) -> Result<(), Failure> {
         let how = ending_in_words(game, ending.ended_by.as_str(), &ending.reason);
         writeln!(out, "ended: {}{ranks}{amounts}", printable(&how))?;
     }
-    // A bot's standard error may reveal what only its seat may see.
+    // A bot's standard error may reveal secrets of its seat.
     let is_shown = |seat| args.view == Viewer::Omniscient || args.view == Viewer::Seat(seat);
     for BotLine { seat, stderr, .. } in
         playback.bots().bots.iter().filter(|bot| is_shown(bot.seat) && !bot.stderr.is_empty())

@@ -67,7 +67,7 @@ mod with_http {
     }
 
     impl WatchArgs {
-        /// Starts the server, if there is to be one. `info`: whether what bots say of their search is public.
+        /// Starts the server, if there is to be one. `info`: whether the `info` of bots is public.
         pub(in crate::cli) fn open(
             &self,
             game: &'static Meta,
@@ -77,7 +77,7 @@ mod with_http {
             self.open_stage(&StageArgs { stage: None }, game, catalog, info)
         }
 
-        /// The same, with what matches wait for before spectators see them.
+        /// The same, with the reason for which matches wait before spectators see them.
         pub(in crate::cli) fn open_stage(
             &self,
             stage: &StageArgs,

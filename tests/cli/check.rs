@@ -226,7 +226,7 @@ fn every_hostile_bot_fails_at_the_expected_step() {
     assert_eq!(bots, listed, "each hostile bot has a row");
     side_by_side(10, &HOSTILE, |(bot, expected)| {
         let bot_line = sample(&format!("hostile/{bot}.py"));
-        // The sandbox hides from some of them what the referee waits for.
+        // The sandbox hides from some of them the file that the referee waits for.
         let options =
             ["--sandbox", "none", "--move-limit", "1s", "--hello-limit", "10s", "--ready-limit", "3s"];
         let ended = referee(["check", "checkers", &bot_line, "--json"].into_iter().chain(options));

@@ -331,7 +331,6 @@ fn the_action_annotates_inputs_that_regress_rejects() {
     }
 }
 
-/// The key of the cache for a checkout of the action.
 fn cache_key(checkout: &std::path::Path, folder: &Folder) -> String {
     let action = yaml("action.yml");
     let script = action["runs"]["steps"][0]["run"].as_str().expect("a script");

@@ -89,7 +89,7 @@ const EXAMPLES: [Example; 8] = [
     },
 ];
 
-/// A copy of a game, so that what is built stays out of the sources.
+/// A copy of a game, so that builds stay out of the sources.
 pub(crate) fn copied(folder: &Folder, name: &str) -> String {
     let directory = folder.path(name);
     std::fs::create_dir(&directory).expect("a directory");
@@ -292,7 +292,7 @@ fn each_example_has_a_test() {
     assert_eq!(names, tested);
 }
 
-/// Says in `info` what it has received.
+/// Repeats its messages in `info`.
 const SPY: &str = r#"import json, sys
 for line in sys.stdin:
     message = json.loads(line)

@@ -317,7 +317,7 @@ fn no_link_leads_out_of_the_directory_of_a_game() {
     refuse(&["rules"], "data");
     folder.write("game/game.toml", format!("{listed}files = ['game.py', 'data']{rest}"));
     refuse(&["rules"], "data");
-    // A link within the directory is what it leads to.
+    // A link within the directory stands for its target.
     std::fs::remove_file(&path).expect("a link");
     symlink("game.py", &path).expect("a link");
     referee(["rules", &game]).done();

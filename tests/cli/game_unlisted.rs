@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::common::{Folder, ROOT, Referee, in_java, referee, sample};
 use crate::game_examples::copied;
 
-/// Answers its moves one after the other, in turn, and says in `info` what it has received.
+/// Answers its moves one after the other, in turn, and repeats its messages in `info`.
 const SCRIPTED: &str = r#"import json, sys
 moves = json.loads(sys.argv[1])
 start = None

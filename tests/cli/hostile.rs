@@ -152,7 +152,7 @@ fn play(bot: &str, policy: &str, way: Way, index: usize) -> Row {
     let mark = format!("{}-{index}", std::process::id());
     let mut child = Command::new(env!("CARGO_BIN_EXE_referee"))
         .args(["play", "checkers", &hostile, &format!("python3 {}", script("honest"))])
-        // The sandbox hides from some of them what the referee waits for.
+        // The sandbox hides from some of them the file that the referee waits for.
         .args(["--json", "--on-fault", policy, "--sandbox", "none"])
         .args(options)
         .args(["--clock", "delay=5s", "--set", "turn_limit=14", "--hello-limit", "6s", "--ready-limit", "5s"])

@@ -72,7 +72,7 @@ fn announcements_and_rules_are_on_pages_and_follow_their_files() {
     ];
     let urls = paths.map(|path| site.url(path));
     browser::run("fits.mjs", &urls.each_ref().map(String::as_str));
-    // The server reads what changes.
+    // The server reads changes.
     league.folder.write("news/2026-11-29-result.md", "# Ann won\n");
     wait_until("the new one is shown", || site.get("/").body.contains("Ann won"));
     league.folder.write("rules.md", "Play fair.");

@@ -32,7 +32,7 @@ fn a_running_league_takes_rulings_and_goes_on() {
     let site = Site::of(&mut server);
     let first = receive_matches(&mut server, 4)[0]["id"].as_str().expect("an id").to_owned();
     league.run(&["pause"]).done();
-    // Pages follow what is played within a second.
+    // Pages follow matches within a second.
     let total = || {
         let standings = site.get("/api/v1/standings").json();
         let row = standings["standings"].as_array().expect("rows").iter().find(|row| row["name"] == "one");

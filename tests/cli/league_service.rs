@@ -35,7 +35,6 @@ fn the_service_manager_is_notified_over_an_abstract_socket() {
     assert_notified(&league, &format!("@{name}"), UnixDatagram::bind_addr(&address).expect("a socket"));
 }
 
-/// Asserts what a league sends to this socket.
 fn assert_notified(league: &League, address: &str, socket: UnixDatagram) {
     socket.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
     // A watchdog is meant for the process whose id is in WATCHDOG_PID, if it is set.

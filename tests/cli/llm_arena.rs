@@ -80,7 +80,6 @@ fn served(server: &MockServer, model: &str) -> String {
     )
 }
 
-/// The course of each match.
 fn courses(matches: &[Value]) -> Vec<(String, &Value, &Value, &Value)> {
     let number =
         |of: &Value| of["id"].as_str().expect("an id").split('.').next().unwrap_or_default().to_owned();

@@ -16,7 +16,6 @@ nothing = lambda _: None
 last = lambda t: move(t, t['legal'][-1])
 play(start=received(ready), event=received(nothing), turn=received(last), end=received(nothing))";
 
-/// The messages of a match that a bot received.
 fn received(folder: &Folder, bot: &str, match_id: &str) -> Vec<Value> {
     let all = folder.record(&format!("{bot}.received"));
     all.into_iter().filter(|message| message["match"] == match_id).collect()

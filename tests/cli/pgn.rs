@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::common::{Folder, SEED, referee, sample};
 
-/// A bot that says what it thinks of its moves.
+/// A bot that values its moves in `info`.
 const THINKS: &str = "play(turn=lambda t: move(t, t['legal'][0], info={'score': 34, 'depth': 18}))";
 
 #[test]

@@ -353,7 +353,7 @@ fn machine_without_layers_takes_no_programs_and_says_why() {
     referee(["check", "checkers", &directory]).with_code(0).says(&[&lacks]);
 }
 
-/// Hands a directory in, and does not wait for what becomes of it. Returns once it is in the queue.
+/// Hands a directory in, and does not wait for the verdict. Returns once it is in the queue.
 fn post(url: &str, directory: &str, token: &str) -> Referee {
     let args = ["submit", "--to", url, directory, "--token-file", token, "--json"];
     let mut submitting = Referee::start_as(spared().args(args));
@@ -417,7 +417,7 @@ fn submissions_have_limits_of_space() {
     let (server, url) = serve(&league);
     let book = |size: u32| format!("{BUILD}open('book', 'wb').write(bytes({size}))\n");
     let built = |name: &str, size| bot(&league.folder, name, name, &book(size));
-    // The archive of what is built, and its files.
+    // The archive of the build, and its files.
     submit(&url, &built("mouse", 900_000), &ada).with_code(0);
     let failed = submit(&url, &built("cat", 300_000), &ada).with_code(1);
     assert!(log(&failed).contains("with it your programs need more than 2 MiB: retire a bot"), "{failed:#?}");

@@ -14,7 +14,7 @@ use crate::sandbox::missing;
 use crate::submissions::{BUILD, bearer, bot, league, log, owner, receive_match_of, serve, site, submit};
 use crate::watch::wait_until;
 
-/// Writes what Windows, macOS and `tar` make of a bot's directory.
+/// Writes archives of a bot's directory as Windows, macOS and `tar` make them.
 const FOREIGN: &str = "import os, sys, tarfile, zipfile
 place, root = sys.argv[1:]
 os.chmod(root + '/bot.py', 0o755)

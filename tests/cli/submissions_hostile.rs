@@ -296,7 +296,7 @@ fn has_survivors() -> bool {
     processes.filter_map(|path| fs::read(path.join("cmdline")).ok()).any(|line| line == b"sleep\x0098765\0")
 }
 
-/// Builds that do what they must not, and what is in their logs.
+/// Builds that misbehave, and their logs.
 const BUILDS: [(&str, &str, &str); 24] = [
     ("endless", "import time\nwhile True: time.sleep(1)", "it took longer than 30s"),
     ("network", "import socket\nsocket.create_connection(('127.0.0.1', PORT), 3)", "exited with status 1"),
@@ -362,7 +362,7 @@ const REACHES: [(&str, &str, &str); 8] = [
 const REFUSED: &str = "Permission denied|Operation not permitted";
 const UNCHANGED: &str = "Read-only file system|Operation not permitted";
 
-/// Bots that do what they must not when they are checked.
+/// Bots that misbehave when they are checked.
 const BOTS: [(&str, &str); 7] = [
     ("ends", "raise SystemExit(3)"),
     ("floods", "while True: print('x' * 1000)"),

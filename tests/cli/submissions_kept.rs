@@ -15,7 +15,7 @@ use crate::submissions::{league, owner, receive_match_of, serve, submit};
 use crate::watch::wait_until;
 use ::referee::bot::sandbox::Layer;
 
-/// A bot that counts its matches in the directory that outlives them, and says what it finds.
+/// A bot that counts its matches in the directory that outlives them, and reports the count.
 const COUNTER: &str = "place = os.environ.get('KEEP')
 count = 0
 if place:
@@ -92,7 +92,7 @@ fn program_finds_what_its_version_kept_and_nothing_of_others() {
     assert_eq!(shown(&url, &ada, 1)[0]["ladder"], "short");
     assert!(shown(&url, &ada, 1)[0]["bytes"].as_u64().is_some_and(|bytes| bytes > 1024));
     drain(server);
-    // The next match begins with what is stored.
+    // The next match begins with the stored data.
     let archive = league.folder.path("submissions/kept/1/short.tar");
     let bytes = fs::read(&archive).expect("an archive");
     let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&archive).expect("it exists"));

@@ -38,7 +38,6 @@ fn serve_as(league: &League, mut command: Command) -> (Referee, String, Carrier)
     (server, url, Carrier::BuiltIn(workers))
 }
 
-/// Serves a league with workers over NATS.
 #[cfg(feature = "nats")]
 fn serve_over_nats(league: &League) -> (Referee, String, Carrier) {
     let broker = Server::start();

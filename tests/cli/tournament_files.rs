@@ -379,7 +379,7 @@ play(turn=turn)",
     );
     folder.bot("bot0", &script);
     let run = Referee::start(["tournament", "run", &config, "--dir", &text]);
-    // A suspension is part of what a match took.
+    // A suspension is part of a match's duration.
     folder.wait_for("begun");
     run.signal(Signal::STOP);
     std::thread::sleep(Duration::from_millis(2_500));

@@ -41,7 +41,7 @@ enum Speaker {
     Bot,
 }
 
-/// The open connections of a dialogue, and what was said.
+/// The open connections of a dialogue, and their messages.
 struct Dialogue {
     address: SocketAddr,
     connections: BTreeMap<String, BufReader<TcpStream>>,

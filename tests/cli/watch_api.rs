@@ -9,7 +9,6 @@ use crate::common::http::{Answer, Site};
 use crate::common::league::{League, drain};
 use crate::watch::{go, wait_for_moves, wait_until, watched};
 
-/// Checks a value against a schema of the description.
 #[track_caller]
 fn check_schema(description: &Value, schema: &Value, value: &Value, what: &str) {
     let mut schema = schema.clone();
@@ -97,7 +96,7 @@ fn every_response_fits_the_description_of_its_path() {
             }
         }
         if game == "checkers" {
-            // Several boards at once are what each is alone.
+            // Several boards at once equal each alone.
             let boards = check("/api/v1/boards", "", "?ids=m1,m2,m99", "").json()["boards"].clone();
             let alone = site.get("/api/v1/matches/m2/events").json();
             assert_eq!(boards, json!({ "m2": alone }), "m1 has ended, and there is no m99");

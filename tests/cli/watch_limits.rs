@@ -163,7 +163,7 @@ fn connections_that_send_or_read_nothing_are_closed() {
             scope.spawn(|| time_until_closed(site.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")));
         let slow = scope
             .spawn(|| time_until_unwritable(site.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ")));
-        // The answers are larger than what the kernel buffers.
+        // The answers are larger than the buffers of the kernel.
         let request = "GET /api/v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(400);
         let unreading = scope.spawn(move || time_until_unwritable(site.send(&request)));
         let times = [silent, idle, slow, unreading].map(|client| client.join().expect("it is closed"));

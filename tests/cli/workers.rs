@@ -37,7 +37,7 @@ pub(crate) fn steady_cup(folder: &Folder, bots: usize, format: &str) -> String {
     cup(folder, SHORT, format, &bots)
 }
 
-/// A coordinator, and what its workers need.
+/// A coordinator, and the files of its workers.
 pub(crate) struct Coordinator {
     pub(crate) process: Referee,
     pub(crate) address: String,
@@ -97,7 +97,7 @@ pub(crate) fn play_here(folder: &Folder, config: &str) -> String {
     dir
 }
 
-/// The records of a tournament without what depends on the time.
+/// The records of a tournament without values that depend on the time.
 fn moves(dir: &str) -> Vec<(String, Vec<String>)> {
     let records = Path::new(dir).join("records");
     let of_record = |name: String| {

@@ -46,7 +46,6 @@ fn run(folder: &Folder, file: &str) -> Ended {
     referee(["workshop", "run", file, "--dir", &folder.text("shop"), "--json"])
 }
 
-/// The edit of an agent in a round.
 fn edit(ended: &Ended, round: u32, agent: &str) -> Value {
     let edits = ended.all("edit").into_iter();
     let mut edits = edits.filter(|edit| edit["round"] == round && edit["agent"] == agent);

@@ -302,7 +302,8 @@ fn intervals_for_openings_like_these_cover_the_truth() {
 /// play the same match each time on the same opening.
 struct Field {
     deterministic: f64,
-    /// The deviations of what an opening adds to the difference of a pairing and to the strength of an entrant, in Elo.
+    /// The deviations of an opening's effect on the difference of a pairing and on the strength of an
+    /// entrant, in Elo.
     of_pairing: f64,
     of_entrant: f64,
 }

@@ -1,4 +1,4 @@
-//! The seeds of the fuzz targets, and what fuzzing has found.
+//! The seeds of the fuzz targets, and the findings of fuzzing.
 
 use std::fs;
 use std::path::PathBuf;

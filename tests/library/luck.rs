@@ -58,7 +58,7 @@ fn sequential_tests_on_adjusted_scores_keep_errors_between_equals() {
         ([200.0, 250.0], 0.02, 0.1),
         ([300.0, 350.0], 0.02, 0.05),
     ] {
-        // The short form leaves out what takes thousands of sets.
+        // The short form leaves out tests of thousands of sets.
         if !is_long() && elo[1] - elo[0] < 20.0 && open > 0.03 {
             continue;
         }

@@ -32,7 +32,7 @@ impl Dice {
     }
 }
 
-/// Simulated versions: their strengths in Elo, and what their openings are.
+/// Simulated versions: their strengths in Elo, and their openings.
 struct Field {
     name: &'static str,
     strengths: fn(&mut Dice) -> Vec<f64>,
@@ -191,7 +191,8 @@ fn the_mean_evidence_against_the_best_does_not_grow() {
     for (versions, sets) in [(2, 14), (3, 14), (4, 14)] {
         let best = Entrant(versions as u16 - 1);
         let mean = |score| mean_evidence(Race::new(terms, versions), Vec::new(), best, score, sets);
-        // Better than each anchor by `within`, so no bet gains on average: the evidence begins with what is bet first.
+        // Better than each anchor by `within`, so no bet gains on average: the evidence begins with the first
+        // bet.
         let at_limit = mean(expected(150.0));
         assert!(at_limit <= 0.2 + 0.8 * 2.0 / 3.0, "{versions} versions: {at_limit}");
         // A version that is much weaker is found out.
@@ -203,7 +204,7 @@ fn plan(versions: usize) -> Plan {
     Plan::new(Format::Race(RaceTerms::default()), TWO, Deals::Mirrored, versions)
 }
 
-/// Plays what is due, `concurrent` matches at a time in a random order: lower entrants win more.
+/// Plays due matches, `concurrent` matches at a time in a random order: lower entrants win more.
 fn played(schedule: &mut Schedule, dice: &mut Dice, matches: u32) {
     for _ in 0..matches {
         let due: Vec<_> = schedule.due().take(12).collect();

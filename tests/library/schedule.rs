@@ -12,7 +12,6 @@ use referee::stats::schedule::{DueMatch, Format, Participation, Plan, Schedule};
 use referee::stats::standings::Withdrawn;
 use referee::stats::{Deals, Entrant, Lineup, MatchResult};
 
-/// The results with the numbers of their matches.
 fn numbered(schedule: &Schedule) -> Vec<(u32, MatchResult)> {
     let legs = schedule.legs();
     let number = |result: &MatchResult| {

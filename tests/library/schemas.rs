@@ -59,7 +59,8 @@ fn used(schema: &Value, definitions: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The schemas that lack one required field, one word of an enumeration or one alternative, and what they lack.
+/// The schemas that lack one required field, one word of an enumeration or one alternative, with the name of
+/// the missing part.
 fn lacking_one(schema: &Value) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     match schema {

@@ -30,7 +30,6 @@ pub trait Bot {
     /// Called for each event of a match: a move, a roll of dice, a draw offer. Includes the bot's own moves.
     fn event(&mut self, _event: &Event<'_>) {}
 
-    /// Chooses the answer to a turn.
     fn choose(&mut self, turn: &Turn<'_>) -> Answer;
 
     /// Called at the end of a match.

@@ -60,8 +60,8 @@ struct Numbered<'a> {
 }
 
 impl<B: Bot> Session<B> {
-    /// Creates a session. `name` overrides the bot's name; `token` is sent to a referee that requires one; `instance` is
-    /// what all connections of the process have in common, if it can connect again.
+    /// Creates a session. `name` overrides the bot's name; `token` is sent to a referee that requires one;
+    /// `instance` identifies the process across its connections, if it can connect again.
     pub(crate) fn new(bot: B, name: Option<String>, token: Option<String>, instance: Option<String>) -> Self {
         Session {
             bot,

@@ -20,7 +20,7 @@ impl Bot {
         Bot(command.spawn().expect("the bot starts"))
     }
 
-    /// The status, and what it said on stdout and stderr.
+    /// The exit status, stdout and stderr.
     fn finish(mut self) -> (Option<i32>, String, String) {
         let (mut stdout, mut stderr) = (String::new(), String::new());
         self.0.stdout.take().expect("piped").read_to_string(&mut stdout).expect("text");
@@ -192,7 +192,7 @@ mod tls {
 
     use super::*;
 
-    /// A certificate for `name` as the bot reads it, and what the referee proves it with.
+    /// A certificate for `name` as the bot reads it, and the referee's key for it.
     fn certificate(name: &str) -> (String, Arc<ServerConfig>) {
         let made = rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
         let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());

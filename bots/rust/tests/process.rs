@@ -38,7 +38,7 @@ impl Bot {
         line.parse().expect("JSON")
     }
 
-    /// Closes its input and returns its status, what it said after the last answer, and its stderr.
+    /// Closes its input and returns its status, its output after the last answer, and its stderr.
     fn finish(mut self) -> (Option<i32>, String, String) {
         drop(self.input.take());
         let (mut rest, mut stderr) = (String::new(), String::new());

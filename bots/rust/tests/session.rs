@@ -1,4 +1,4 @@
-//! A bot and what passes over its stream, in memory.
+//! A bot and its stream, in memory.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use referee_bot::{
 };
 use serde::Deserialize;
 
-/// Returns what `bot` says to `lines`.
+/// Returns the answers of `bot` to `lines`.
 fn talk(bot: impl Bot, lines: &[&str]) -> Result<Vec<String>, Error> {
     let mut out = Vec::new();
     run_on(lines.join("\n").as_bytes(), &mut out, bot)?;
@@ -18,7 +18,8 @@ fn talk(bot: impl Bot, lines: &[&str]) -> Result<Vec<String>, Error> {
     Ok(out.lines().map(str::to_owned).collect())
 }
 
-/// Returns what a bot that decides by `choose` says to `lines`, in the middle of match m1, where it has seat 0.
+/// Returns the answers to `lines` of a bot that decides by `choose`, in the middle of match m1, where it has
+/// seat 0.
 fn replies(choose: impl FnMut(&Turn<'_>) -> Answer, lines: &[&str]) -> Vec<String> {
     let start = start("m1", 0, false);
     let lines: Vec<&str> = [&*start].into_iter().chain(lines.iter().copied()).collect();
@@ -48,7 +49,7 @@ fn start(r#match: &str, seat: u8, nonce: bool) -> String {
 
 #[test]
 fn a_match_from_hello_to_bye() {
-    /// Notes what it is told.
+    /// Notes its messages.
     struct Diary<'a>(&'a mut Vec<String>);
 
     impl Bot for Diary<'_> {

@@ -105,8 +105,7 @@ impl Command {
 
     /// Checks that the directories and the program exist, without starting the program.
     ///
-    /// # Errors
-    /// Says what is missing and where it was expected.
+    /// # Errors Names the missing part and its place.
     pub fn check(&self) -> Result<(), CommandError> {
         let mut folders = [&self.directory, &self.files].into_iter().flatten();
         if let Some(missing) = folders.find(|folder| !folder.is_dir()) {

@@ -1,4 +1,4 @@
-//! A process that survives a referee that was killed, and ends what holds its pipes.
+//! A process that survives a referee that was killed, and ends the processes that hold its pipes.
 //!
 //! A killed process closes its descriptors before it is gone. It waits for as long as a process holds the lock of a pipe,
 //! and the kernel signals only its own children, when the thread that started them has ended.
@@ -84,7 +84,8 @@ fn keep(program: &Path, told: mpsc::Receiver<Vec<u64>>) -> io::Result<()> {
     watching.wait().map(drop)
 }
 
-/// Waits until the referee has ended without a word, and kills what has its pipes open until it is gone.
+/// Waits until the referee has ended without a word, and kills the processes that have its pipes open until
+/// it is gone.
 pub(super) fn watch(referee: Option<OsString>) -> ExitCode {
     let referee = referee.and_then(|id| Pid::from_raw(id.to_str()?.parse().ok()?));
     let Some(Ok(referee)) = referee.map(|id| pidfd_open(id, PidfdFlags::empty())) else {

@@ -87,7 +87,7 @@ pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinPr
             };
             // The launcher may have exited.
             let _ = launcher.write_all(&number(&error).to_ne_bytes());
-            // It names what a number cannot. Standard error may be closed.
+            // A name says more than a number. Standard error may be closed.
             let _ = writeln!(io::stderr(), "cannot start the bot: {error}");
         }
         _ => {

@@ -160,7 +160,7 @@ impl Processes {
         self.of_bots(bots).filter(|(process, _)| holds(*process, pipes)).collect()
     }
 
-    /// The processes of these bots that have one of these pipes open, or hide what they have open.
+    /// The processes of these bots that have one of these pipes open, or hide their open files.
     pub(super) fn suspects(&self, pipes: &[u64], bots: &[Pid]) -> Vec<(Pid, Owner)> {
         // A process that is not dumpable hides its descriptors from those without CAP_SYS_PTRACE.
         let hides = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use crate::sandbox::Size;
 
-/// The directory with what a program keeps, in its sandbox.
+/// The directory of a program's kept data, in its sandbox.
 pub(crate) const DIRECTORY: &str = "/keep";
 /// The environment variable with its path.
 pub(crate) const VARIABLE: &str = "KEEP";
@@ -19,20 +19,20 @@ pub(crate) const VARIABLE: &str = "KEEP";
 /// end.
 const TURN: Duration = Duration::from_secs(20);
 
-/// Stores what a program keeps while none of its processes runs.
+/// Stores the kept data of a program while none of its processes runs.
 pub trait KeptStore: fmt::Debug + Send + Sync {
-    /// Fills the directory of a new process, which is empty. Returns what that is filled with.
+    /// Fills the directory of a new process, which is empty. Returns its content.
     ///
     /// # Errors
     /// I/O errors; the process is not started then.
     fn fill(&self, directory: BorrowedFd<'_>) -> io::Result<KeptData>;
 
-    /// Takes over what a process, which has ended, has left in its directory. It may be hostile.
+    /// Takes over the directory of a process that has ended. It may be hostile.
     fn store(&self, directory: BorrowedFd<'_>);
 }
 
-/// A directory that outlives the processes of a program. Each process gets it in the memory of its sandbox, which bounds it;
-/// one at a time can change what is stored.
+/// A directory that outlives the processes of a program. Each process gets it in the memory of its sandbox,
+/// which bounds it; one at a time can change the stored data.
 #[derive(Clone, Debug)]
 pub struct Keep {
     size: Size,
@@ -56,7 +56,8 @@ impl Keep {
         self.size
     }
 
-    /// Waits for the process that may change what is stored. `None` if it does not end: the next one only reads it.
+    /// Waits for the process that may change the stored data. `None` if it does not end: the next one only
+    /// reads it.
     pub async fn turn(&self) -> Option<OwnedMutexGuard<()>> {
         tokio::time::timeout(TURN, self.turn.clone().lock_owned()).await.ok()
     }
@@ -74,12 +75,12 @@ pub(crate) struct KeptFolder {
     store: Arc<dyn KeptStore>,
     directory: OwnedFd,
     pub(crate) data: KeptData,
-    /// Held if its process may change what is stored.
+    /// Held if its process may change the stored data.
     pub(crate) turn: Option<OwnedMutexGuard<()>>,
 }
 
 impl KeptFolder {
-    /// Stores what the process has left, if it is its turn. All processes of its sandbox have ended.
+    /// Stores the data of the process, if it is its turn. All processes of its sandbox have ended.
     pub(crate) async fn store(self) {
         if self.turn.is_none() {
             return;

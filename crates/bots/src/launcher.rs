@@ -320,8 +320,8 @@ impl Stdio {
     }
 }
 
-/// Sends a process the bot's standard input, standard output and environment, and waits until it runs the bot's program.
-/// `is_inside`: bubblewrap runs it. Returns its directory of what it keeps, if it has one.
+/// Sends a process the bot's standard input, standard output and environment, and waits until it runs the
+/// bot's program. `is_inside`: bubblewrap runs it. Returns the directory of its kept data, if it has one.
 fn hand_over(
     mut launched: UnixStream,
     stdio: [OwnedFd; DESCRIPTORS],
@@ -370,14 +370,14 @@ fn hand_over(
     Err(io::Error::from_raw_os_error(i32::from_ne_bytes(number)).into())
 }
 
-/// No other program gets what is received.
+/// No other program inherits the received descriptors.
 #[cfg(target_os = "linux")]
 const CLOSED_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 /// Other systems have no namespaces, and no such directory.
 #[cfg(not(target_os = "linux"))]
 const CLOSED_ON_EXEC: RecvFlags = RecvFlags::empty();
 
-/// Receives the directory of what a process keeps, which is not filled yet.
+/// Receives the directory of a process's kept data, which is not filled yet.
 fn receive_kept(launched: &UnixStream) -> io::Result<OwnedFd> {
     let mut number = [0; 4];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -236,9 +236,9 @@ async fn reap(first: Pid) {
 struct StreamEnds {
     its_input: OwnedFd,
     its_output: OwnedFd,
-    /// Reads what the bot writes.
+    /// Reads the bot's output.
     our_input: OwnedFd,
-    /// Writes what the bot reads.
+    /// Writes the bot's input.
     our_output: OwnedFd,
 }
 

@@ -82,7 +82,7 @@ impl StderrText {
         self.drop_first(self.end.len().saturating_sub(limits::STDERR));
     }
 
-    /// Drops bytes at the beginning of what is kept of the end.
+    /// Drops bytes at the beginning of the kept end.
     fn drop_first(&mut self, count: usize) {
         // After a gap nothing belongs to the beginning.
         let room = if self.start.len() as u64 == self.dropped { START - self.start.len() } else { 0 };

@@ -116,7 +116,7 @@ impl Xboard {
         }
     }
 
-    /// Stops the engine, so that its board is what it was before it began to think, or has its move.
+    /// Stops the engine, so that its board is as before it began to think, or has its move.
     fn stop(&mut self, wire: &mut Wire) -> Result<(), Trouble> {
         let was_thinking = std::mem::take(&mut self.thinks);
         self.plays = false;

@@ -245,7 +245,7 @@ impl<'a> Context<'a> {
         self.longest = self.longest.max(took);
     }
 
-    /// Returns what the bot has written to standard error since the last call.
+    /// Returns the bot's standard error since the last call.
     pub(super) fn take_stderr(&mut self) -> String {
         let now = self.talk.as_ref().map(Talk::stderr).unwrap_or_default();
         std::mem::take(&mut self.stderr) + &now

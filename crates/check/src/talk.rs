@@ -239,7 +239,7 @@ impl Talk {
         self.process.signal(signal);
     }
 
-    /// Returns what the bot has written to standard error since the last call.
+    /// Returns the bot's standard error since the last call.
     pub fn stderr(&self) -> String {
         self.process.stderr().cut().wait().into_text().0
     }

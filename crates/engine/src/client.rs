@@ -64,7 +64,7 @@ impl SeatClient {
         self.state.borrow().error.as_ref().and_then(|error| error["message"].as_str()).map(str::to_owned)
     }
 
-    /// Reads what the referee sends, until it closes the stream.
+    /// Reads the referee's messages, until it closes the stream.
     pub fn play(&self, stream: UnixStream) -> io::Result<()> {
         let lines = BufReader::new(stream.try_clone()?).lines();
         self.state.send_modify(|state| {

@@ -19,7 +19,7 @@ use crate::regular::{MOST_READ, at, check_regular, kind, read_limited};
 pub struct Folder {
     handle: File,
     path: PathBuf,
-    /// Whether what is created in it is for all users, as far as the umask allows.
+    /// Whether files created in it are for all users, as far as the umask allows.
     is_public: bool,
 }
 

@@ -8,7 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 static PATHS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Adds a file, or a directory with what is in it. The sandbox of a bot that starts later shows no directory in which it is.
+/// Adds a file, or a directory with its content. The sandbox of a bot that starts later shows no directory in
+/// which it is.
 pub fn keep_private(path: &Path) {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);

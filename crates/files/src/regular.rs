@@ -64,8 +64,8 @@ const MOST_RATIO: u64 = 100;
 /// The bytes that any compressed data may give.
 const LEAST_UNPACKED: u64 = 4 << 20;
 
-/// The maximum size of what compressed data of this size gives. It grows with the data, so that a small file cannot take much
-/// memory.
+/// The maximum uncompressed size of compressed data of this size. It grows with the data, so that a small
+/// file cannot take much memory.
 pub fn most_unpacked(packed: usize) -> u64 {
     (packed as u64).saturating_mul(MOST_RATIO).saturating_add(LEAST_UNPACKED).min(MOST_READ)
 }
@@ -82,7 +82,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Reads everything, up to this number of bytes. The memory grows with what has been read.
+/// Reads everything, up to this number of bytes. The memory grows with the bytes that have been read.
 ///
 /// # Errors
 /// [`io::ErrorKind::FileTooLarge`] if there is more, and those of the reader.

@@ -63,7 +63,7 @@ impl ResolvedFolder {
         &self.0
     }
 
-    /// The absolute path of what a path in it leads to in the end.
+    /// The absolute path of the final target of a path in it.
     ///
     /// # Errors
     /// If that does not exist, or is outside the directory.

@@ -24,9 +24,9 @@ const REUSED: u64 = 64 * 1024;
 /// The last line of a journal that is on the disk completely.
 const CLOSED: &[u8] = b"{\"type\":\"closed\"}\n";
 
-/// A directory with a journal for each match in progress, named by the match and readable by its owner only: it has what
-/// the bots of the match must not know. Writing does not wait for the disk, so that a journal is valid until the machine
-/// stops, unless it was closed before.
+/// A directory with a journal for each match in progress, named by the match and readable by its owner only:
+/// it has secrets of the match. Writing does not wait for the disk, so that a journal is valid until the
+/// machine stops, unless it was closed before.
 #[derive(Clone, Debug)]
 pub struct RunningMatches(Arc<JournalFolder>);
 

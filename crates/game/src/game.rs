@@ -66,7 +66,7 @@ const NOT_FOR_PLAYERS: [&str; 10] = [
 ];
 
 impl Meta {
-    /// The rules page without what players can do without: blocks of code, and sections on files, options, rulings and programs.
+    /// The rules page for players: blocks of code, and sections on files, options, rulings and programs.
     pub fn short_rules(&self) -> String {
         let (mut short, mut is_kept, mut is_code) = (String::new(), true, false);
         for line in self.rules.lines() {
@@ -179,8 +179,7 @@ impl From<NoDraw> for Draw {
 pub trait DrawOf<G: Game>: Copy + Eq + Debug + Into<Draw> {
     /// Applies the numbers that the position asked for with this draw.
     ///
-    /// # Panics
-    /// May panic if the numbers are not what was asked for.
+    /// # Panics May panic if the numbers are not those that were asked for.
     fn settle(self, position: &mut G, drawn: &[u32], emit: &mut impl FnMut(G::Fact));
 }
 
@@ -285,8 +284,8 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     const VOCABULARY: Option<fn() -> Vocabulary> = None;
     /// Samples a position from a view, if the game implements [`Imagine`].
     const IMAGINATION: Option<Imagination<Self>> = None;
-    /// The types from which the JSON Schemas of the game are generated; by default, the schemas only state what holds
-    /// for every game.
+    /// The types from which the JSON Schemas of the game are generated; by default, the schemas only state
+    /// the fields of every game.
     #[cfg(feature = "schema")]
     const SCHEMAS: Option<Schemas> = None;
     /// The options of the game. Deserializing them rejects unknown keys.
@@ -308,14 +307,14 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// When the options contradict each other or the seating.
     fn start(options: &Self::Options, seating: Seating) -> Result<Self, Misconfigured>;
 
-    /// Returns what has to happen next.
+    /// Returns the next thing that has to happen.
     fn turn(&self) -> Turn<Self::Draw>;
 
     /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self) -> Option<u32>;
 
-    /// Returns what a side can get, with the options of the match; `None` in a game without amounts. If it is known, every
-    /// [`Outcome`] has amounts in this range.
+    /// Returns the range of a side's amount, with the options of the match; `None` in a game without amounts.
+    /// If it is known, every [`Outcome`] has amounts in this range.
     fn amount_range(&self) -> Option<AmountRange> {
         None
     }
@@ -422,8 +421,7 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
 pub trait Chance: Game<Draw = Draw> {
     /// Applies the numbers that [`Turn::Draw`] asked for.
     ///
-    /// # Panics
-    /// May panic if the numbers are not what was asked for.
+    /// # Panics May panic if the numbers are not those that were asked for.
     fn settle(&mut self, drawn: &[u32], emit: &mut impl FnMut(Self::Fact));
 }
 
@@ -452,7 +450,7 @@ impl<G: Imagine> Imagination<G> {
 }
 
 impl<G: Game> Imagination<G> {
-    /// Samples `count` positions that are consistent with what a seat knows.
+    /// Samples `count` positions that are consistent with a seat's knowledge.
     ///
     /// # Errors
     /// When the view cannot be read.

@@ -145,7 +145,7 @@ impl NameSet {
         }
     }
 
-    /// Adds what people see instead of a name that was added.
+    /// Adds the display name of a name that was added.
     ///
     /// # Errors
     /// If it is invalid, or looks like the name or the display name of another one.

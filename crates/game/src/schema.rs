@@ -95,9 +95,9 @@ pub fn document<G: Game>() -> Value {
     }
 }
 
-/// Returns what holds for every game: objects and strings, and the options of its description with these defaults. Of
-/// `known`, `View`, `Move` and `Event` (an event of the game's own) take the place of what holds for every game, and the
-/// others are definitions that they use.
+/// Returns the schema of every game: objects and strings, and the options of its description with these
+/// defaults. Of `known`, `View`, `Move` and `Event` (an event of the game's own) take the place of what holds
+/// for every game, and the others are definitions that they use.
 pub fn untyped(meta: &Meta, defaults: &RawValue, known: &Map<String, Value>) -> Value {
     let defaults: Value = serde_json::from_str(defaults.get()).unwrap_or_default();
     let property = |option: &OptionMeta| {

@@ -55,7 +55,6 @@ impl SeatSet {
         self.0 |= SeatSet::bit(seat);
     }
 
-    /// Removes a seat.
     pub const fn remove(&mut self, seat: Seat) {
         self.0 &= !SeatSet::bit(seat);
     }

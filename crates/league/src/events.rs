@@ -111,7 +111,8 @@ impl EventEffects {
     }
 }
 
-/// The prefix of the keys of what is in force; the name of the ladder follows, or nothing for the league as a whole.
+/// The prefix of the keys of effects in force; the name of the ladder follows, or nothing for the league as a
+/// whole.
 const IN_FORCE: &str = "events:";
 
 /// The key of whether the season of this name was ended by an event.
@@ -119,7 +120,7 @@ pub(super) fn ended_by_event(season: &str) -> String {
     format!("season-event:{season}")
 }
 
-/// Replaces what is in force. Returns the entry for the log.
+/// Replaces the effects in force. Returns the entry for the log.
 pub(super) fn set_in_force(
     db: &Connection,
     ladder: Option<&str>,

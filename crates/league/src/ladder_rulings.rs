@@ -27,7 +27,6 @@ pub struct LadderRulings {
 }
 
 impl LadderRulings {
-    /// The rulings on this ladder.
     pub fn of(rulings: &[RulingRow], ladder: &str) -> LadderRulings {
         let mut found = LadderRulings::default();
         let in_force = rulings.iter().filter(|row| row.is_in_force());

@@ -257,8 +257,9 @@ pub(super) fn insert_owner(db: &Connection, owner: &LeagueOwner) -> Result<(), A
     Ok(())
 }
 
-/// Erases what an owner said of itself, and ends the participation of its bots. People see a number instead of their
-/// names; results stay. Programs in the file of the league stay, too. Returns whether there is an owner who has not left.
+/// Erases the profile of an owner, and ends the participation of its bots. People see a number instead of
+/// their names; results stay. Programs in the file of the league stay, too. Returns whether there is an owner
+/// who has not left.
 pub(super) fn remove_owner(db: &Connection, id: &str, at: SystemTime) -> rusqlite::Result<bool> {
     let removed = db.execute(
         "UPDATE owners SET state = 'left', display_name = NULL, affiliation = NULL, contact = NULL, token = NULL, \

@@ -59,7 +59,7 @@ impl Common {
         }
     }
 
-    /// Adds up what the `info` of an answer reports.
+    /// Adds up the `info` of an answer.
     fn count_info(&mut self, seat: Seat, info: Option<&str>) {
         if let Some(info) = info {
             self.player(seat).totals.add(info);

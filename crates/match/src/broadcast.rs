@@ -26,8 +26,8 @@ pub(super) struct RefereeEvent {
 }
 
 impl Common {
-    /// Writes what the next connection of a bot gets first: `start`, and the events that the bot may not have received. A
-    /// `ready` that answers it has no effect if the seat `is_ready`.
+    /// Writes the first messages of a bot's next connection: `start`, and the events that the bot may not
+    /// have received. A `ready` that answers it has no effect if the seat `is_ready`.
     pub(super) fn resume(&mut self, seat: Seat, wants: Wants, is_ready: bool) {
         self.setup.wants[seat.index()] = wants;
         let player = self.player(seat);

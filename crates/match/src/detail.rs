@@ -278,7 +278,7 @@ pub enum AbortReason {
     },
     /// The rules failed, which only those of a program do.
     RulesFailed(RulesFailure),
-    /// A bot that is trusted says that what chooses its moves cannot be reached.
+    /// A trusted bot says that the chooser of its moves cannot be reached.
     Unavailable {
         seat: Seat,
     },

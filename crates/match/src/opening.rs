@@ -186,7 +186,7 @@ fn read(mut table: Box<dyn Table>, texts: &[String]) -> Result<Vec<usize>, NoOpe
     }
 }
 
-/// The position as a digest of what the seat to move sees; `None` in games without openings. Games with
+/// The position as a digest of the view of the seat to move; `None` in games without openings. Games with
 /// openings hide nothing, so the digest is that of the position, by whatever moves it came about.
 fn digest(table: &mut dyn Table) -> Option<[u8; 32]> {
     table.meta().openings?;

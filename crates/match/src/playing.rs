@@ -297,7 +297,7 @@ impl Playing {
         PhaseFlow::Continue(())
     }
 
-    /// Acts on what has to happen next: ends the game, draws random numbers or sends requests.
+    /// Acts on the next thing that has to happen: ends the game, draws random numbers or sends requests.
     fn ask_next(&mut self, common: &mut Common, stamp: Stamp) -> PhaseFlow {
         match common.table.ask() {
             Turn::Over(outcome) => {

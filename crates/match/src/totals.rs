@@ -42,7 +42,7 @@ const MOST: f64 = 1e9;
 pub struct InfoTotals([f64; NAMES.len()]);
 
 impl InfoTotals {
-    /// Adds what an `info` reports.
+    /// Adds the numbers of an `info`.
     pub(crate) fn add(&mut self, info: &str) {
         let Ok(fields) = serde_json::from_str::<BTreeMap<Text<'_>, &RawValue>>(info) else { return };
         for (name, value) in fields {
@@ -66,7 +66,7 @@ impl InfoTotals {
         }
     }
 
-    /// Counts an answer that says that what chooses the moves cannot be reached.
+    /// Counts an answer that says that the chooser of the moves cannot be reached.
     pub(crate) fn add_outage(&mut self) {
         self.0[OUTAGES] += 1.0;
     }

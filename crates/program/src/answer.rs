@@ -21,8 +21,7 @@ pub(crate) fn line(answer: &[u8]) -> Result<&[u8], BadAnswer> {
 
 /// Checks that every parser reads an answer, in the same way: bots, records and pages get parts of it as they are.
 ///
-/// # Errors
-/// Names the field and what is wrong with it.
+/// # Errors Names the field and its defect.
 pub(crate) fn check_portable(line: &[u8]) -> Result<(), BadAnswer> {
     let line = JsonScanner::portable(MOST_DEPTH, std::str::from_utf8(line)?);
     line.object(|_, _| ()).map_err(BadAnswer::NotPortable)

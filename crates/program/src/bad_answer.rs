@@ -83,7 +83,7 @@ pub enum BadAnswer {
     Scene(#[source] Wrong),
 }
 
-/// The name of a field before what is wrong with it.
+/// The name of a field before its defect.
 fn in_quotes(field: &str) -> String {
     if field.is_empty() { String::new() } else { format!("`{field}`: ") }
 }

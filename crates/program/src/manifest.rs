@@ -131,8 +131,7 @@ enum SeatCount {
 impl Manifest {
     /// Reads a manifest.
     ///
-    /// # Errors
-    /// Names the key, what is wrong and what would be right.
+    /// # Errors Names the key, the defect and the expected value.
     pub fn read(text: &str) -> Result<Manifest, Wrong> {
         let manifest: Manifest =
             toml::from_str(text).map_err(|why| Wrong::from(why.to_string().trim_end().to_owned()))?;

@@ -91,7 +91,6 @@ impl NotAnswered {
     }
 }
 
-/// Receives a process that was started.
 type StartOrder = blocking::Sender<Result<(Process, Wire, blocking::Receiver<Detail>), StartError>>;
 
 /// A process of the program of a game.

@@ -26,7 +26,7 @@ pub(crate) enum RulesRequest<'a> {
     },
     /// Whether a move that is not listed is legal.
     Check { state: &'a RawValue, seat: Seat, r#move: &'a str },
-    /// A position that agrees with what a seat knows.
+    /// A position that agrees with a seat's knowledge.
     Imagine {
         options: &'a RawValue,
         seats: usize,
@@ -69,7 +69,7 @@ pub(crate) struct SeatMove<'a> {
     pub(crate) r#move: &'a str,
 }
 
-/// A move, and what is known of it.
+/// A move, and facts about it.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct ExportedMove<'a> {
     #[serde(flatten)]

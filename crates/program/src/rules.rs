@@ -194,7 +194,8 @@ fn kind(value: &Value) -> &'static str {
 }
 
 impl SharedProgram {
-    /// Asks for what `read` makes of an answer, unless a cache has it by this key. Counts the restarts that it took.
+    /// Asks, and reads the answer with `read`, unless a cache has the value by this key. Counts the restarts
+    /// that it took.
     fn ask<T>(
         &self,
         restarts: &AtomicU32,
@@ -255,7 +256,7 @@ impl SharedProgram {
         // Without hidden information, everyone sees the same.
         let viewer = if self.meta.hidden { viewer } else { Viewer::Omniscient };
         let line = RulesRequest::Show { state, viewer }.line();
-        // They belong to what is shown, not to the match.
+        // They belong to the display, not to the match.
         self.ask(&AtomicU32::default(), &self.shown, &line, &line, shown::read)
     }
 

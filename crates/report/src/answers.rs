@@ -1,4 +1,4 @@
-//! Tables of what bots report in `info`: the answers of a language model, and what they cost.
+//! Tables of bots' `info`: the answers of a language model, and what they cost.
 
 use std::time::Duration;
 
@@ -55,7 +55,7 @@ fn usage(totals: &InfoTotals) -> Vec<String> {
     ]
 }
 
-/// A table of what bots reported.
+/// A table of bots' reports.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReportedTable {
     pub title: &'static str,

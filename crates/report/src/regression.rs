@@ -80,7 +80,7 @@ pub struct RegressionSetting {
     pub clock: Option<Clock>,
     /// The sandbox of the bots; `None` if they connect.
     pub sandbox: Option<Sandbox>,
-    /// The sums of what `new` and `base` reported in `info`, in all matches.
+    /// The totals of the `info` of `new` and `base`, in all matches.
     pub totals: [InfoTotals; 2],
     pub seed: String,
     /// The duration of the matches, of all parts and shards of the run together.
@@ -159,7 +159,7 @@ pub struct RegressionReport {
     fault_rate: Estimate,
     max_fault_rate: f64,
     faults: FaultsOfBoth,
-    /// The sums of what `new` and `base` reported in `info`, in all matches; omitted if that is nothing.
+    /// The totals of the `info` of `new` and `base`, in all matches; omitted if that is nothing.
     #[serde(skip_serializing_if = "InfoTotals::are_empty")]
     totals: [InfoTotals; 2],
     /// The record of the match in which the new version crashed; omitted if it did not, or no record was kept.

@@ -10,7 +10,7 @@ use serde::Serialize;
 /// The public form of a ruling: without its author, and with its reason only if that is public.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PublicRuling {
-    /// The number, from 1.
+    /// From 1.
     pub id: u32,
     /// When it was made, in UTC.
     pub at: String,

@@ -46,7 +46,7 @@ pub struct BotSummary {
     pub sets: Option<Wdl>,
     /// Code -> count. A lost process or connection counts once, however many matches it played.
     pub faults: Faults,
-    /// The sums of what it reported in `info`, over all attempts; omitted if that is nothing.
+    /// The totals of its `info`, over all attempts; omitted if that is nothing.
     #[serde(skip_serializing_if = "InfoTotals::is_empty")]
     pub totals: InfoTotals,
     /// Processor time, in milliseconds.

@@ -176,7 +176,7 @@ impl<'a> ToldMatch<'a> {
         }
     }
 
-    /// The result and what ended it: `Ann beat Bob: no pieces left`.
+    /// The result and its cause: `Ann beat Bob: no pieces left`.
     pub fn outcome(&self) -> String {
         match (self.ranks, ending_in_words(self.game, self.ended_by, self.reason)) {
             (Some(_), why) => format!("{}: {why}", self.result()),

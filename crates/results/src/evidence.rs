@@ -17,7 +17,7 @@ const LINE: usize = 200;
 /// Lines shown of standard error, from the end.
 const STDERR_LINES: usize = 20;
 
-/// A fault in a match with what led to it, as `--json` prints it: of each seat and code the last one.
+/// A fault in a match with its cause, as `--json` prints it: of each seat and code the last one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     pub seat: Seat,
@@ -37,21 +37,21 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Returns whether it quotes what the bot wrote.
+    /// Returns whether it quotes the bot.
     pub fn is_quote(&self) -> bool {
         self.refused_move.is_some() || self.line.is_some() || self.stderr.is_some()
     }
 }
 
-/// The last lines of what a bot wrote to standard error; `None` if it wrote nothing.
+/// The last lines of a bot's standard error; `None` if it wrote nothing.
 pub fn last_lines(stderr: &str) -> Option<String> {
     let lines: Vec<&str> = stderr.trim_end().lines().collect();
     let last = lines[lines.len().saturating_sub(STDERR_LINES)..].iter().map(|line| excerpt(line, LINE));
     Some(last.collect::<Vec<_>>().join("\n")).filter(|text| !text.is_empty())
 }
 
-/// Collects the evidence in the record of a match, in the malformed lines by seat and in what its bots wrote to standard
-/// error, by seat.
+/// Collects the evidence in the record of a match, in the malformed lines by seat and in the standard error
+/// of its bots, by seat.
 ///
 /// # Errors
 /// The first invalid line of the record.

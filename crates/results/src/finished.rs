@@ -135,8 +135,8 @@ impl FinishedMatch {
         }
     }
 
-    /// Adds what led to its faults: from its record without the seal, and by seat from lines that were no messages and from
-    /// what the bots wrote to standard error.
+    /// Adds the evidence for its faults: from its record without the seal, and by seat from lines that were
+    /// no messages and from the standard error of the bots.
     ///
     /// # Errors
     /// The first invalid line of the record.

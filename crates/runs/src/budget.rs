@@ -1,4 +1,4 @@
-//! The limits of what the matches of a run cost, as bots report it in `info`.
+//! The limits of the cost of a run's matches, as bots report it in `info`.
 
 use referee_match::InfoTotals;
 

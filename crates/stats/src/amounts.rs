@@ -1,4 +1,4 @@
-//! The mean of what an entrant gets in games whose results are amounts.
+//! The mean amount of an entrant in games whose results are amounts.
 
 use serde::Serialize;
 

@@ -310,7 +310,7 @@ fn posterior(scores: &SetScores) -> Estimate {
     drawn.sort_by(f64::total_cmp);
     let value = t(&mut scores.scores());
     let [low, high] = [0.025, 0.975].map(|part| drawn[((DRAWS - 1) as f64 * part).round() as usize]);
-    // The prior holds the interval back from what a run of nearly equal scores suggests.
+    // The prior holds the interval back from the value that a run of nearly equal scores suggests.
     let [value, low, high] = [value, low.min(value), high.max(value)].map(|t| t / scores.t_of_elo());
     Estimate { value, low, high }
 }

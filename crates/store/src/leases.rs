@@ -74,7 +74,7 @@ pub struct WorkerRow {
     pub lost: u32,
     /// Outcomes of sets that had one already.
     pub duplicates: u32,
-    /// Outcomes that differ from what their unit asks for.
+    /// Outcomes that do not match their unit.
     pub refused: u32,
 }
 
@@ -257,7 +257,6 @@ impl Leases {
         now()
     }
 
-    /// Stores what is known of a worker.
     pub fn set_worker(&self, worker: &WorkerRow) -> Result<(), StoreError> {
         let WorkerRow { name, machine, state, reason, is_connected, joined_at, sets, matches, .. } = worker;
         let joined_at = if *joined_at == 0 { now() } else { *joined_at };

@@ -240,7 +240,6 @@ impl Results {
         Requests::of(&self.db, &SCHEMA)
     }
 
-    /// Stores the new files of an entrant.
     pub fn set_files(&self, entrant: usize, files: &BTreeMap<String, String>) -> Result<(), StoreError> {
         let sql = "UPDATE entrants SET files = ?2 WHERE id = ?1";
         self.db.execute(sql, params![entrant as i64, json(files)]).map(drop).map_err(failed)

@@ -132,7 +132,7 @@ impl Exchange {
                 }
             }
             if readable && unwritten.len() == line.len() {
-                // An answer to what it has not been asked, unless it has ended.
+                // An answer without a request, unless it has ended.
                 return match self.wire.input.read(&mut self.buffer) {
                     Ok(0) | Err(Errno::CONNRESET) => Err(NoAnswer::Ended),
                     Ok(_) => Err(NoAnswer::Unasked),

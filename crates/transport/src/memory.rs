@@ -113,7 +113,7 @@ impl MemoryPeer {
         state.wake();
     }
 
-    /// Takes what the referee has written.
+    /// Takes the referee's output.
     pub fn receive(&self) -> Vec<u8> {
         let mut state = lock(&self.0);
         state.wake();

@@ -316,7 +316,7 @@ impl ByteStream for Stream {
     fn close(mut self) {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
-            // Best effort: what the kernel does not take now is lost.
+            // Best effort: bytes that the kernel does not take now are lost.
             let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
         }
     }

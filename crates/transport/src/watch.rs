@@ -75,7 +75,7 @@ pub(crate) fn unwatch_stream(stream: impl AsFd) -> io::Result<()> {
     })
 }
 
-/// Returns whether the waits of this thread have to end, so that what takes long has to end, too.
+/// Returns whether the waits of this thread have to end, so that long computations have to end, too.
 pub fn is_interrupted() -> bool {
     with_watch(|watch| watch.is_some_and(WaitWatch::is_interrupted))
 }
@@ -124,7 +124,7 @@ impl Drop for LongComputation {
     }
 }
 
-/// Does something with what this thread watches, if it does.
+/// Does something with the watch of this thread, if it has one.
 pub(crate) fn with_watch<T>(act: impl FnOnce(Option<&mut WaitWatch>) -> T) -> T {
     OF_THREAD.with_borrow_mut(|watch| act(watch.as_mut()))
 }

@@ -276,7 +276,7 @@ fn list_of_matches(hub: &Hub, listed: &Listed) -> String {
     text::text(&json!({ "matches": found, "next": next }))
 }
 
-/// A match, with what its ladder stores of it.
+/// A match, with the facts that its ladder stores.
 #[derive(Serialize)]
 struct OneMatch {
     #[serde(flatten)]

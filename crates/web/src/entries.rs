@@ -171,7 +171,7 @@ pub struct RecentResults {
     pub wdl: Wdl,
 }
 
-/// The standings, and what is to be said of them.
+/// The standings, and remarks on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StandingsView {
     /// The best first.
@@ -296,7 +296,7 @@ pub struct StandingsRow {
     /// On a ladder: whether its difference to the field is uncertain.
     #[serde(rename = "provisional", skip_serializing_if = "Option::is_none")]
     pub is_provisional: Option<bool>,
-    /// The sums of what its bots reported in `info`; filled in by the server, omitted if that is nothing or not public.
+    /// The totals of its bots' `info`; filled in by the server, omitted if that is nothing or not public.
     #[serde(skip_serializing_if = "InfoTotals::is_empty")]
     pub totals: InfoTotals,
 }
@@ -337,7 +337,7 @@ pub(super) struct BotEntry {
     #[serde(skip)]
     pub(super) faulted: u32,
     pub(super) faults: Faults,
-    /// The sums of what it reported in `info`; omitted if that is nothing or not public.
+    /// The totals of its `info`; omitted if that is nothing or not public.
     #[serde(skip_serializing_if = "InfoTotals::is_empty")]
     pub(super) totals: InfoTotals,
 }
@@ -408,7 +408,7 @@ impl MatchEntry {
         }
     }
 
-    /// Replaces what people see instead of names, and the ruling.
+    /// Replaces the display names, and the ruling.
     pub(super) fn tell(&mut self, game: &Meta, about: &NamesAndRulings) {
         for seat in &mut self.seats {
             seat.display_name = about.display_name(seat.entrant());

@@ -59,7 +59,6 @@ pub(super) fn is_cross_site(headers: &HeaderMap, url: Option<&str>) -> bool {
     origin_of(headers, url) == RequestOrigin::Other
 }
 
-/// The origin of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestOrigin {
     /// A page of this server.

@@ -105,7 +105,7 @@ struct Withheld {
 type ReportedSeat = (String, Faults, InfoTotals);
 
 struct RunState {
-    /// Whether what bots report in `info` is public.
+    /// Whether the totals of `info` are public.
     has_totals: bool,
     running: BTreeMap<String, LiveEntry>,
     /// The oldest first. Their numbers are consecutive.
@@ -124,7 +124,7 @@ struct RunState {
     compared: StandingsView,
     /// The name of the run; that of the game without one.
     name: Option<String>,
-    /// The names of entrants, what people see of them, and rulings.
+    /// The names and display names of entrants, and rulings.
     about: NamesAndRulings,
     /// The latest results by bot or entrant, the newest first.
     recent: BTreeMap<String, VecDeque<SideResult>>,
@@ -162,7 +162,7 @@ pub(super) struct Hub {
     pub(super) game: &'static Meta,
     pub(super) catalog: Catalog,
     delays: BoardDelays,
-    /// Whether what bots say of their search is public.
+    /// Whether the `info` of bots is public.
     info: PublishedInfo,
     state: Mutex<RunState>,
     /// The version of the overview.
@@ -250,7 +250,7 @@ impl Hub {
         state
     }
 
-    /// Shows what has happened while the standings of the ladder were hidden. Blocks.
+    /// Shows the events from the time when the standings of the ladder were hidden. Blocks.
     fn show_again(&self, ladder: &LadderPages) -> Result<(), StoreError> {
         self.forget_matches();
         ladder.for_each_of_season(|finished, is_listed| match is_listed {
@@ -453,7 +453,7 @@ impl Hub {
         state.complete(deal);
     }
 
-    /// Counts what happened in a match, at once or when its deal is complete.
+    /// Counts the events of a match, at once or when its deal is complete.
     fn disclose_or_withhold(&self, state: &mut RunState, deal: Option<&OpenDeal>, withheld: Withheld) {
         match deal {
             Some(OpenDeal { deal, is_held: true, .. }) => {
@@ -463,7 +463,7 @@ impl Hub {
         }
     }
 
-    /// Counts what happened in a match.
+    /// Counts the events of a match.
     fn disclose(&self, state: &mut RunState, Withheld { reported, figures }: Withheld) {
         state.note_reported(reported);
         if let Some(figures) = figures {

@@ -122,7 +122,7 @@ pub(super) struct PlayerEntry {
     pub(super) last_matches: Vec<PlayedMatch>,
     /// The results against others, the most frequent opponent first; filled in by the server.
     pub(super) opponents: Vec<Opponent>,
-    /// The sums of what it reported in `info`, over all attempts of the season; filled in by the server, omitted if that is
+    /// The totals of its `info`, over all attempts of the season; filled in by the server, omitted if that is
     /// nothing or not public.
     #[serde(skip_serializing_if = "InfoTotals::is_empty")]
     pub(super) totals: InfoTotals,

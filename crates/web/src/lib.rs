@@ -92,7 +92,7 @@ pub struct WatchOptions {
     pub url: Option<PublicUrl>,
     /// The number of moves by which the boards are behind.
     pub delay: u32,
-    /// Whether what bots say of their search is public.
+    /// Whether the `info` of bots is public.
     pub info: PublishedInfo,
     /// Holds matches back before spectators see them.
     pub stage: Option<StageHold>,

@@ -23,7 +23,7 @@ pub(super) struct Rate {
     pub(super) burst: u32,
 }
 
-/// A queue of what happens at a limited rate.
+/// A queue of events at a limited rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     /// When the next one would be due if all happened at the interval of the rate.

@@ -126,7 +126,7 @@ impl Metrics {
         which.fetch_add(1, Relaxed);
     }
 
-    /// Adds what happened in a match.
+    /// Adds the events of a match.
     pub(super) fn add(&self, figures: &MatchFigures) {
         self.decisions.fetch_add(figures.decisions.into(), Relaxed);
         for &(code, count) in &figures.faults {

@@ -1,4 +1,5 @@
-//! The pages. They consist of fixed text and of what other sites show of them; a script fills in what it gets from the API.
+//! The pages. They consist of fixed text and of what other sites show of them; a script fills in data from
+//! the API.
 
 use std::sync::{Arc, LazyLock};
 

@@ -227,7 +227,7 @@ impl Person {
         Ok((Arc::new(person), token))
     }
 
-    /// Begins to receive what the run passes on, until it has ended.
+    /// Begins to receive the events of the run, until it has ended.
     pub(super) fn begin(self: &Arc<Person>, events: LiveReceiver) -> Task<()> {
         tokio::spawn(follow(self.clone()));
         tokio::spawn(receive(self.clone(), events))
@@ -245,7 +245,7 @@ impl Person {
         self.changed.send_replace(());
     }
 
-    /// Takes in what the run passes on. Blocks while rules that are a program draw the position.
+    /// Takes in the events of the run. Blocks while rules that are a program draw the position.
     fn handle(&self, event: LiveEvent) {
         match event {
             LiveEvent::Moved(header, Some(step)) => {
@@ -306,7 +306,7 @@ impl Person {
     }
 }
 
-/// Receives what the run passes on.
+/// Receives the events of the run.
 async fn receive(person: Arc<Person>, mut events: LiveReceiver) {
     while let Some(events) = events.next().await {
         let person = person.clone();
@@ -319,7 +319,7 @@ async fn receive(person: Arc<Person>, mut events: LiveReceiver) {
     }
 }
 
-/// Passes on what the referee sends to the seat.
+/// Passes on the referee's messages to the seat.
 async fn follow(person: Arc<Person>) {
     let mut changes = person.client.changes();
     while changes.next().await.is_some() {

@@ -126,7 +126,7 @@ pub(super) async fn matches_of_season(
     answered(&hub, key, missing, read).await
 }
 
-/// Reads something of the ladder for a page; an answer that says what is wrong otherwise.
+/// Reads something of the ladder for a page; an answer with the defect otherwise.
 async fn read<T: Send + 'static>(
     hub: &Hub,
     read: impl FnOnce(&LadderPages) -> Result<T, StoreError> + Send + 'static,

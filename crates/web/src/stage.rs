@@ -104,7 +104,7 @@ impl Stage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The amount by which what waits now is shown later.
+    /// The further delay of waiting matches.
     fn shift(&self) -> Option<Duration> {
         match self.hold {
             StageHold::Delay(delay) => Some(delay),
@@ -207,7 +207,7 @@ impl Stage {
         }
     }
 
-    /// Shows what is left of revealed matches at once.
+    /// Shows the rest of revealed matches at once.
     fn skip(&self) {
         for held in &mut self.state().held {
             held.shift = held.shift.map(|_| Duration::ZERO);
@@ -232,7 +232,7 @@ impl Stage {
     }
 }
 
-/// Lets the operator do something, and answers with what waits then.
+/// Lets the operator do something, and answers with the waiting matches.
 fn operate(hub: &Hub, headers: &HeaderMap, act: impl FnOnce(&Stage)) -> Response {
     let Some(stage) = hub.stage() else { return refused(StatusCode::NOT_FOUND, "there is no such path") };
     if !stage.is_operator(headers) {

@@ -81,7 +81,7 @@ pub enum Order {
     SetState(String, String, MachineState),
     /// This run is over: notify the workers.
     Over(String),
-    /// Let a worker build and check a program, and tell what happens to it.
+    /// Let a worker build and check a program, and report on it.
     Try(Box<TrialJob>, UnboundedSender<TrialEvent>),
 }
 
@@ -116,7 +116,6 @@ pub enum Returned {
     Unable(String),
 }
 
-/// The verdict on an outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeVerdict {
@@ -124,7 +123,7 @@ pub enum OutcomeVerdict {
     Counted,
     /// Another outcome of the set came first.
     Duplicate,
-    /// It is not what the unit asked for.
+    /// It does not match the unit.
     Refused(String),
     /// A bot did not start: the set is tried on another machine first.
     Retried(String),
@@ -185,7 +184,6 @@ pub enum Assignment {
     Play(Box<WorkUnit>),
     /// A program to build and to check.
     Try(Box<TrialJob>),
-    /// The verdict on an outcome.
     Verdict(UnitId, OutcomeVerdict),
     /// A unit that does not have to be played any more.
     Withdrawn(UnitId),

@@ -40,7 +40,6 @@ pub(super) enum CommitRequest {
     },
 }
 
-/// The verdict on an outcome.
 #[derive(Debug)]
 pub(super) struct Committed {
     pub(super) unit: UnitId,
@@ -59,7 +58,7 @@ pub(super) enum CommitResult {
     },
     /// It does not count: a bot did not start.
     Unstarted(Unstarted),
-    /// It is not what the unit asks for.
+    /// It does not match the unit.
     Refused(String),
     /// It cannot be stored, which ends the run.
     Failed(Halt),

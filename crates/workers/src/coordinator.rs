@@ -155,7 +155,6 @@ impl Coordinator {
         }
     }
 
-    /// Tells a worker what became of its outcome.
     pub(super) fn give_verdict(&mut self, unit: UnitId, worker: String, verdict: OutcomeVerdict) {
         self.verdicts.set(&unit, &worker, verdict.clone());
         self.order(Order::Verdict { unit, worker, verdict });

@@ -1,4 +1,5 @@
-//! Hands sets out to workers: counts deliveries, replaces what makes no progress, and counts the first outcome of each set.
+//! Hands sets out to workers: counts deliveries, replaces sets without progress, and counts the first outcome
+//! of each set.
 
 mod outcomes;
 mod sweep;

@@ -1,4 +1,4 @@
-//! The workers of a run, and what is known of them.
+//! The workers of a run, and their rows.
 
 use std::collections::BTreeMap;
 
@@ -186,7 +186,6 @@ impl Fleet {
         is_change
     }
 
-    /// Stores what is known of a worker.
     pub(super) fn store(&mut self, leases: &Leases, name: &str) -> Result<(), StoreError> {
         let member = self.member(name);
         member.state.as_str().clone_into(&mut member.row.state);

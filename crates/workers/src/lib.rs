@@ -1,4 +1,4 @@
-//! Matches on more than one machine: a coordinator hands sets out to workers and verifies what they send back.
+//! Matches on more than one machine: a coordinator hands sets out to workers and verifies their outcomes.
 //!
 //! The unit of work is the set: all matches on one deal, played on one machine ([`mod@unit`]). A worker gets only
 //! the units that it has, with the seed of each set, never that of the run. The coordinator trusts no worker: it

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use referee_game::Wrong;
 
-/// A machine, as its worker describes it. The coordinator verifies only what it can measure itself.
+/// A machine, as its worker describes it. The coordinator verifies only its own measurements.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// The name, unique among the workers of a run: by default the name of the host.
@@ -45,7 +45,7 @@ pub fn is_name(text: &str) -> bool {
 }
 
 impl Machine {
-    /// Checks what a worker states.
+    /// Checks the statements of a worker.
     ///
     /// # Errors
     /// What is wrong.

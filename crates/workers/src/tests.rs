@@ -1,5 +1,5 @@
-//! The coordinator with carriers that repeat, delay and lose what they move, and with workers that cheat. The matches are played
-//! in this process.
+//! The coordinator with carriers that repeat, delay and lose messages, and with workers that cheat. The
+//! matches are played in this process.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future;
@@ -141,7 +141,7 @@ fn answer(line: &[u8], rng: &mut RandomStream) -> Option<Option<(u64, String)>> 
     }
 }
 
-/// A carrier with workers in this process. `behave` says what becomes of each unit that is published.
+/// A carrier with workers in this process. `behave` decides on each unit that is published.
 struct TestCarrier<F> {
     workers: u32,
     catalog: Catalog,

@@ -21,7 +21,7 @@ use crate::archive::{ArchiveId, ArchiveLimits};
 use crate::carrier::Order;
 use crate::unit::OUTCOME_BYTES;
 
-/// The maximum size of the archive of what a worker has built, in bytes.
+/// The maximum size of the archive of a worker's build, in bytes.
 pub const BUILT_BYTES: usize = OUTCOME_BYTES;
 /// After so many workers that were lost with it, a trial is given up.
 pub const MOST_LOST: u32 = 3;
@@ -34,7 +34,7 @@ pub struct TrialJob {
     /// The archive that was handed in.
     pub archive: ArchiveId,
     pub limits: ArchiveLimits,
-    /// The limits of the archive of what is built.
+    /// The limits of the archive of the build.
     pub result: ArchiveLimits,
     /// The limit of the build's duration, in milliseconds.
     pub build_ms: u64,
@@ -125,7 +125,7 @@ pub enum TrialVerdict {
     Full(String),
 }
 
-/// The archive of what a worker has built.
+/// The archive of a worker's build.
 #[derive(Clone, Debug, Default)]
 pub struct BuiltArchive {
     /// The archive; empty if nothing was built.
@@ -194,8 +194,8 @@ impl PendingTrial {
 
 /// Does trials on the machine of a worker.
 pub trait TrialMachine: Debug + Send + Sync {
-    /// Builds and checks a program, with the rules of the ladders of the job in their order. Blocks until it has ended. Returns
-    /// the archive of what was built, too.
+    /// Builds and checks a program, with the rules of the ladders of the job in their order. Blocks until it
+    /// has ended. Returns the archive of the build, too.
     fn run(
         &self,
         job: &TrialJob,

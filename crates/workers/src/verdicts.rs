@@ -8,7 +8,6 @@ use crate::unit::UnitId;
 /// The number of outcomes that are known. Repeated ones of earlier sets are judged as new.
 const MOST_KNOWN: usize = 10_000;
 
-/// An outcome that has arrived.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OutcomeArrival {
     /// It is to be judged.
@@ -23,7 +22,6 @@ pub(super) enum OutcomeArrival {
 pub(super) struct Verdicts(BTreeMap<(UnitId, String), Option<OutcomeVerdict>>);
 
 impl Verdicts {
-    /// An outcome of a worker has arrived.
     pub(super) fn arrive(&mut self, unit: &UnitId, worker: &str) -> OutcomeArrival {
         match self.0.get(&(unit.clone(), worker.to_owned())) {
             Some(Some(verdict)) => OutcomeArrival::Judged(verdict.clone()),

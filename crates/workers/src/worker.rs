@@ -59,7 +59,6 @@ pub enum WorkerEvent<'a> {
     Unable(&'a UnitId, &'a str),
     /// It has played a unit; its records are sent.
     Played(&'a UnitOutcome),
-    /// The verdict on an outcome.
     Verdict(&'a UnitId, &'a OutcomeVerdict),
     /// Whether it gets units of this run.
     State(&'a str, MachineState),
@@ -170,7 +169,7 @@ struct WorkerTrial {
     is_begun: bool,
 }
 
-/// The number of a trial, what became of it, and the archive of what was built.
+/// The number of a trial, its verdict, and the archive of the build.
 type TriedProgram = (u64, TrialReply, Vec<u8>);
 
 impl<F: FnMut(WorkerEvent<'_>)> Work<F> {

@@ -121,7 +121,7 @@ impl Game for TicTacToe {
     };
     // Optional, like the implementation of `Imagine` below: with it, `human` draws the board.
     const IMAGINATION: Option<Imagination<TicTacToe>> = Some(Imagination::OF);
-    // Optional too: without it, `referee schema tic_tac_toe` only states what holds for every game.
+    // Optional too: without it, `referee schema tic_tac_toe` only states the fields of every game.
     const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View, NoFact, Square, Options>());
     type Options = Options;
     type Move = Square;

@@ -42,7 +42,7 @@ struct Template {
     /// The files, of which the first one has the function `choose`.
     files: &'static [(&'static str, &'static str)],
     needs: &'static str,
-    /// The command that builds the bot, and what it writes.
+    /// The command that builds the bot, and its output.
     build: Option<(&'static str, &'static str)>,
     command: &'static str,
 }

@@ -46,7 +46,7 @@ struct GameTemplate {
     /// The files that a record identifies, beside the rules page.
     identified: &'static [&'static str],
     needs: &'static str,
-    /// The command that builds the game and the bot, and what it writes.
+    /// The command that builds the game and the bot, and its output.
     build: Option<(&'static str, &'static str)>,
     command: &'static str,
     bot: &'static str,

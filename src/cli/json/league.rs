@@ -185,7 +185,6 @@ pub(in crate::cli) struct LeaguePlayerSeen {
     pub(in crate::cli) state: Option<String>,
 }
 
-/// The standings of a ladder.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "standings")]
 pub(in crate::cli) struct LadderStandings<'a> {

@@ -316,7 +316,7 @@ struct CopiedPack {
 }
 
 impl RecordCopies {
-    /// Copies what is new or has changed: packs, and records that are not in them.
+    /// Copies new and changed files: packs, and records that are not in them.
     fn bring_up_to_date(
         &self,
         league: &League,

@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Does what the user of this process decides.
+/// Applies an act of the user of this process.
 pub(in crate::cli) fn act(league: &mut League, act: OrganiserAct<'_>) -> Result<(), Failure> {
     Ok(league.act(&user(), act, now())?)
 }

@@ -453,7 +453,7 @@ fn token(args: &TokenArgs) -> Result<Exit, Failure> {
     print(&league, &args.id, args.of.json, Some(&token))
 }
 
-/// Prints what has become of an owner.
+/// Prints the new state of an owner.
 fn print(league: &League, id: &str, is_json: bool, token: Option<&str>) -> Result<Exit, Failure> {
     let Some(owner) = &league.owner(id).map_err(Failure::cannot_run)? else { return Ok(Exit::Done) };
     let mut out = screen::stdout();

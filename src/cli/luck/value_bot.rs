@@ -1,4 +1,4 @@
-//! A bot that says what positions are worth.
+//! A bot that values positions.
 
 use std::time::Duration;
 

@@ -289,7 +289,7 @@ impl Book<'_> {
         }
     }
 
-    /// The side to move after the moves of a line, and what it sees.
+    /// The side to move after the moves of a line, and its view.
     fn position(&self, sheet: &Sheet) -> Option<(usize, Value)> {
         let mut table = self.rules.open(&sheet.options, self.seating).ok()?;
         for text in &sheet.moves {
@@ -311,7 +311,7 @@ impl Book<'_> {
             self.count.over += 1;
             return Ok(());
         };
-        // Counts of moves, which follow in FEN, are no part of the position; neither is what led to it.
+        // Counts of moves, which follow in FEN, are no part of the position; neither are the moves to it.
         let fen = view["fen"].as_str();
         let placed = fen.map(|fen| fen.split(' ').take(4).collect::<Vec<_>>().join(" "));
         let position = placed.clone().unwrap_or_else(|| view.to_string());

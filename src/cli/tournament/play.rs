@@ -321,7 +321,7 @@ impl TournamentPrinter<'_> {
         }
     }
 
-    /// Ends what is shown of the progress, which a change begins again.
+    /// Ends the display of the progress, which a change begins again.
     fn end_progress(&mut self) {
         if let Some(progress) = self.progress.take() {
             mem::take(&mut self.no_shows).lines(&self.names).for_each(|line| progress.line(line));
@@ -445,7 +445,7 @@ impl NoShows {
     }
 }
 
-/// Says that this process plays what workers played before.
+/// Says that this process plays sets that workers played before.
 fn say_if_workers_played(path: &Path) -> Result<(), Failure> {
     let leases = Leases::of_run(path).map_err(Failure::cannot_run)?;
     let workers = leases.map_or(Ok(Vec::new()), |leases| leases.workers()).map_err(Failure::cannot_run)?;

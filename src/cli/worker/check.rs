@@ -1,4 +1,4 @@
-//! `referee worker check`: what a coordinator may expect of this machine.
+//! `referee worker check`: expectations of a coordinator of this machine.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     out.0.end(if checked.verdict.limits.is_empty() { Exit::Done } else { Exit::No })
 }
 
-/// Adds what the sandboxes and the space exclude.
+/// Adds the matches that the sandboxes and the space exclude.
 fn with_limits(mut checked: WorkerCheck) -> WorkerCheck {
     for SandboxVerdict { mode, missing, .. } in checked.sandboxes.iter().filter(|row| !row.missing.is_empty())
     {

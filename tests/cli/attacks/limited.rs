@@ -10,7 +10,7 @@ use crate::common::{Folder, Referee, WON, the};
 use crate::sandbox::victim;
 use serde_json::Value;
 
-/// The attacks on what control groups limit, with the limits of [`with_control_groups`].
+/// The attacks on resources that control groups limit, with the limits of [`with_control_groups`].
 const LIMITED_ATTACKS: [&str; 5] = ["forks", "memory", "memfd", "inodes", "spin"];
 
 /// The memory limit of a bot with this script, in MiB.

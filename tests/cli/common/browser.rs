@@ -1,4 +1,4 @@
-//! The browser, which `tests/run` installs together with what drives it.
+//! The browser, which `tests/run` installs together with its driver.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! `Batch`: the matches of a game, and what a step shows of them as NumPy arrays.
+//! `Batch`: the matches of a game, and the steps of them as NumPy arrays.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::matches::{Arrays, End, Matches, MatchesOf, Refusal, Snapshot};
 /// The most matches of a batch.
 const MOST: usize = 1 << 16;
 
-/// `size` matches of a game that step together. They play what `referee stdio` plays for the same seeds.
+/// `size` matches of a game that step together. They play the matches of `referee stdio` for the same seeds.
 #[pyclass(module = "referee_bot_native")]
 pub(crate) struct Batch {
     matches: Box<dyn Matches>,
@@ -25,8 +25,8 @@ pub(crate) struct Batch {
     is_reset: bool,
 }
 
-/// Arrays of the observations, the action masks, the seats that are asked, the rewards, what terminated and what was
-/// truncated, and the views of the seats.
+/// Arrays of the observations, the action masks, the seats that are asked, the rewards, the terminations and
+/// truncations, and the views of the seats.
 type Step<'py> = (
     Bound<'py, PyArrayDyn<f32>>,
     Bound<'py, PyArrayDyn<i8>>,

@@ -30,7 +30,7 @@ impl Referee {
         Referee(Mutex::new(Host { wants: Wants::default(), opened: 0, matches: BTreeMap::new() }))
     }
 
-    /// Returns what the referee writes after it has read these lines. Raises ValueError if one of them is no message.
+    /// Returns the referee's output after these lines. Raises ValueError if one of them is no message.
     fn handle<'py>(&self, py: Python<'py>, lines: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
         let answers = py.detach(|| {
             let mut host = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -191,7 +191,7 @@ impl Host {
         }
     }
 
-    /// Takes what a match writes to its seats.
+    /// Takes the output of a match for its seats.
     fn transmit(&mut self, name: &str, out: &mut Vec<u8>) {
         let Some(play) = self.matches.get_mut(name) else { return };
         while play.poll_event().is_some() {}

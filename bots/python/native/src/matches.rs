@@ -64,7 +64,7 @@ pub(crate) trait Matches: Send + Sync {
     /// Takes an action in every match. A match that ends begins the next one. If it fails, nothing was done.
     fn step(&mut self, actions: &[i64], arrays: &mut Arrays<'_>) -> Result<Vec<End>, Refusal>;
 
-    /// Writes what the seats that are asked see, and what they may do.
+    /// Writes the observations and the legal actions of the seats that are asked.
     fn look(&self, arrays: &mut Arrays<'_>);
 
     /// The positions as they are now.

@@ -23,7 +23,7 @@ pub(crate) fn program() -> Option<PathBuf> {
     find("bwrap".as_ref(), std::env::var_os("PATH").as_deref(), is_program)
 }
 
-/// Reasons why bubblewrap cannot isolate a bot, and what would help.
+/// Reasons why bubblewrap cannot isolate a bot, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BubblewrapProblem {
     #[error("bubblewrap is not installed: on Debian and Ubuntu, `apt-get install bubblewrap`")]
@@ -106,7 +106,7 @@ pub(crate) fn protect_devices() -> io::Result<()> {
         mount(source, target, None::<&str>, flags, None::<&str>).map_err(io::Error::from)
     };
     unshare(CloneFlags::CLONE_NEWNS).map_err(io::Error::from)?;
-    // Other mount namespaces must not get what follows.
+    // Other mount namespaces must not get the following mounts.
     change(None, "/", MsFlags::MS_SLAVE | MsFlags::MS_REC)?;
     for device in owned {
         change(Some(device), device, MsFlags::MS_BIND)?;

@@ -27,7 +27,7 @@ const TRIES_TO_REMOVE: u32 = 200;
 const HELP: &str =
     "with systemd, start the referee as `systemd-run --user --scope -p Delegate=yes referee ...`";
 
-/// Reasons why no control group can be created and limited here, and what would help.
+/// Reasons why no control group can be created and limited here, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CgroupProblem {
     #[error("no cgroup v2 hierarchy is mounted; {HELP}")]
@@ -46,8 +46,7 @@ pub(crate) struct Cgroup(PathBuf);
 
 /// Prepares the subtree of this process, once.
 ///
-/// # Errors
-/// What is missing, and what would help.
+/// # Errors Names the missing part, and the remedy.
 pub(super) fn subtree() -> Result<&'static Path, CgroupProblem> {
     static SUBTREE: OnceLock<Result<PathBuf, CgroupProblem>> = OnceLock::new();
     let prepare = || {

@@ -97,7 +97,7 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::FSETID)
     .union(CapabilitySet::NET_BIND_SERVICE);
 
-/// Removes the other capabilities from this process, and from what a program gets when it starts.
+/// Removes the other capabilities from this process, and from those that a program gets when it starts.
 fn drop_capabilities() -> io::Result<()> {
     let own = rustix::thread::capabilities(None)?;
     // Ambient capabilities, such as those of a systemd service, are inheritable.

@@ -55,8 +55,7 @@ impl Layer {
 
     /// Tries whether this machine has the layer. Later calls return the first result.
     ///
-    /// # Errors
-    /// What is wrong, and what to install or to allow.
+    /// # Errors Names the defect, and the package to install or the setting to change.
     pub fn probe(self) -> Result<(), LayerProblem> {
         static RESULTS: [OnceLock<Result<(), LayerProblem>>; 7] = [const { OnceLock::new() }; 7];
         RESULTS[self as usize].get_or_init(|| self.try_it()).clone()
@@ -88,7 +87,7 @@ impl Layer {
     }
 }
 
-/// Reasons why this machine lacks a layer, and what to install or to allow.
+/// Reasons why this machine lacks a layer, and the package to install or the setting to change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LayerProblem {
     #[error("needs Linux")]

@@ -1,4 +1,4 @@
-//! Sandboxes for bots: which layers confine a bot, its limits, and what it may reach.
+//! Sandboxes for bots: which layers confine a bot, its limits, and the files and networks that it may reach.
 //!
 //! [`Sandbox`] is the configuration of one bot. The launcher applies it in the bot's process, right before the bot's
 //! program runs; see `confine` and `bubblewrap`.
@@ -89,7 +89,8 @@ impl FromStr for Mode {
     }
 }
 
-/// The limits of a bot and what it may reach. Missing values have the defaults of the mode.
+/// The limits of a bot, and the files and networks that it may reach. Missing values have the defaults of the
+/// mode.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BotLimits {
@@ -196,12 +197,12 @@ pub struct Sandbox {
     others: Vec<PathBuf>,
 }
 
-/// Returns whether other layers do what this one does: a PID namespace hides more than signals.
+/// Returns whether other layers replace this one: a PID namespace hides more than signals.
 fn is_replaced(layer: Layer, layers: &BTreeSet<Layer>) -> bool {
     layer == Layer::LandlockScope && layers.contains(&Layer::Bubblewrap)
 }
 
-/// The layers of a mode that this machine lacks, each with what is wrong and what would help.
+/// The layers of a mode that this machine lacks, each with the defect and the remedy.
 pub type MissingLayers = BTreeMap<Layer, LayerProblem>;
 
 impl Sandbox {
@@ -273,7 +274,7 @@ impl Sandbox {
         other.layers.iter().find(is_missing).copied()
     }
 
-    /// Returns whether it is what bots get without any option: `basic` with all its layers.
+    /// Returns whether it is the default of bots: `basic` with all its layers.
     pub fn is_default(&self) -> bool {
         self.mode == Mode::Basic && self.left_out().is_empty()
     }

@@ -69,7 +69,7 @@ impl View {
         let (read, private) = (&command.sandbox.limits().read, private_paths());
         let mut paths = system();
         let hidden: Vec<&PathBuf> = private.iter().chain(command.sandbox.others()).chain([&here]).collect();
-        // A link shows what it leads to.
+        // A link gives access to its target.
         let has_hidden = |folder: &Path| {
             let folder = resolved(folder);
             hidden.iter().any(|path| path.starts_with(&folder))
@@ -161,15 +161,15 @@ fn system() -> Vec<PathBuf> {
     found
 }
 
-/// Returns whether every user can read what a link of the system leads to: it is shown in place of the link.
+/// Returns whether every user can read the target of a link of the system: it is shown in place of the link.
 fn leads_to_public(link: &Path) -> bool {
     let target = resolved(link);
     let is_reached = |folder: &Path| folder.metadata().is_ok_and(|about| about.mode() & 0o001 != 0);
     target.ancestors().skip(1).all(is_reached) && add_public(&target, &mut Vec::new())
 }
 
-/// Adds a path, without what some users cannot read: keys beside certificates, passwords in settings. Returns whether it
-/// is added as a whole.
+/// Adds a path, without the parts that some users cannot read: keys beside certificates, passwords in
+/// settings. Returns whether it is added as a whole.
 fn add_public(path: &Path, found: &mut Vec<PathBuf>) -> bool {
     // A missing file hides nothing.
     let Ok(about) = path.symlink_metadata() else { return true };

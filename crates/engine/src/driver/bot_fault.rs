@@ -5,7 +5,7 @@ use std::fmt;
 use referee_match::Detail;
 use referee_protocol::words::FaultCode;
 
-/// A fault of a bot, or what prevents it from playing.
+/// A fault of a bot, or an obstacle to its playing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BotFault {
     pub code: FaultCode,

@@ -108,7 +108,7 @@ impl<S: ByteStream> BufferedStream<S> {
         }
     }
 
-    /// The reason why what the peer sends cannot be read as messages.
+    /// The reason why the peer's bytes cannot be read as messages.
     pub(super) fn mismatch(&self) -> Option<&'static str> {
         self.stream.mismatch(self.lines.pending())
     }

@@ -28,7 +28,7 @@ pub struct DetachedSession {
     unacknowledged: Vec<u8>,
 }
 
-/// A stream that belongs to no lane, with what has been read and what is to be written.
+/// A stream that belongs to no lane, with its unread input and its unwritten output.
 #[derive(Debug)]
 pub(super) struct DetachedStream {
     wire: Wire,

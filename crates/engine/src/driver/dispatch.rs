@@ -26,7 +26,6 @@ use crate::driver::session::SessionState;
 const QUOTED: usize = 200;
 
 impl<S: ByteStream> Lane<S> {
-    /// Handles the complete lines of a session.
     pub(super) fn handle_lines(&mut self, key: SessionKey, now: u64) {
         let Some(session) = self.sessions.get_mut(key) else { return };
         if session.is_waiting() {

@@ -63,7 +63,7 @@ impl MatchJournal {
         self.writer.close();
     }
 
-    /// Appends what the record has gained.
+    /// Appends the new part of the record.
     fn follow(&mut self, record: &Log) {
         if record.len() <= self.written {
             return;

@@ -163,7 +163,7 @@ impl<S: ByteStream> Lane<S> {
         at_fault
     }
 
-    /// Tells a match what its bots have sent in place of what it awaits.
+    /// Tells a match the messages of its bots in place of the awaited ones.
     pub(super) fn report_received(&mut self, key: MatchKey, stamp: u64) {
         let seats = self.matches.get(key).map_or(0, |running| running.places.len());
         for seat in SeatSet::first(seats).iter() {

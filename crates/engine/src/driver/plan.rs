@@ -28,7 +28,8 @@ pub struct Terms {
     /// The same in later matches.
     #[serde(default = "later_ready_ms")]
     pub later_ready_ms: u64,
-    /// Whether a match is void if a bot says that what chooses its moves cannot be reached; otherwise that is a fault.
+    /// Whether a match is void if a bot says that the chooser of its moves cannot be reached; otherwise that
+    /// is a fault.
     #[serde(default)]
     pub trust_outages: bool,
     /// The rules by which the referee ends matches before the rules of the game do.

@@ -53,7 +53,7 @@ impl fmt::Debug for MatchSecret {
     }
 }
 
-/// Returns whether a bot that remembers the first match of a deal knows what will happen in the second.
+/// Returns whether a bot that remembers the first match of a deal can foresee the second.
 pub fn deal_leaks_information(game: &Meta) -> bool {
     game.chance || game.hidden
 }

@@ -20,7 +20,7 @@ use crate::runner::run_failure::RunFailure;
 /// The reason in `bye` at the end of a run.
 pub(super) const OVER: &str = "the run is over";
 
-/// A lane, for what sends it orders.
+/// A lane, for the sender of its orders.
 #[derive(Clone, Debug)]
 pub(super) struct LaneHandle {
     pub(super) number: usize,
@@ -105,7 +105,7 @@ pub(super) enum ReportEvent {
     },
 }
 
-/// A match that has ended, before the reporter adds to its record what is known of its bots.
+/// A match that has ended, before the reporter adds facts about its bots to its record.
 pub(super) struct EndedOnLane {
     pub(super) fixture: Fixture,
     pub(super) finished: FinishedMatch,

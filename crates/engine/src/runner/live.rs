@@ -50,10 +50,10 @@ pub enum Visibility {
     Crowded,
 }
 
-/// A position and what led to it.
+/// A position and the steps to it.
 #[derive(Debug)]
 pub struct LiveStep {
-    /// The position. The receiver shows what the viewer of the feed may see.
+    /// The position. The receiver shows the view of the feed's viewer.
     pub table: Box<dyn Table>,
     /// The events as the viewer of the feed sees them, one JSON object per line.
     pub events: Vec<u8>,
@@ -135,7 +135,7 @@ pub struct LiveFeed {
     /// The number of matches in progress whose positions are passed on.
     boards: Arc<AtomicUsize>,
     viewer: Viewer,
-    /// Whether what bots say of their searches is passed on.
+    /// Whether the `info` of bots is passed on.
     has_infos: bool,
 }
 
@@ -146,8 +146,8 @@ pub struct LiveReceiver {
     wake: mpsc::Receiver<()>,
 }
 
-/// A feed of events as this viewer sees them, and its receiver. `has_infos`: whether what bots say of their searches is passed
-/// on.
+/// A feed of events as this viewer sees them, and its receiver. `has_infos`: whether the `info` of bots is
+/// passed on.
 pub fn live_feed(viewer: Viewer, has_infos: bool) -> (LiveFeed, LiveReceiver) {
     let (wake, woken) = mpsc::channel(1);
     let backlog = Arc::<Mutex<LiveBacklog>>::default();
@@ -248,7 +248,7 @@ pub(super) struct LiveMatch {
 }
 
 impl LiveMatch {
-    /// Passes on the position after these events and what bots said since. Never blocks.
+    /// Passes on the position after these events and the `info` of bots since. Never blocks.
     pub(super) fn show(&mut self, play: &Match, events: &[u8], mut infos: Vec<GivenInfo>) {
         if self.header.visibility == Visibility::Live {
             if !self.feed.has_infos || self.header.game.hidden {

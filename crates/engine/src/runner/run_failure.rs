@@ -83,7 +83,7 @@ impl RunFailure {
         RunFailure::InvalidRecord { match_id: match_id.to_owned(), difference }
     }
 
-    /// An error of what receives the events, or plays the matches elsewhere.
+    /// An error of the receiver of events, or of the player elsewhere.
     pub fn other(error: impl Into<Box<dyn Error + Send + Sync>>) -> RunFailure {
         RunFailure::Other(error.into())
     }

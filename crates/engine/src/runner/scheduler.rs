@@ -31,7 +31,7 @@ pub enum NextSet {
 /// The matches of a set that are left to play.
 #[derive(Clone, Debug)]
 pub struct DueSet {
-    /// The number, from 1.
+    /// From 1.
     pub number: u32,
     /// The matches, in the order in which they are played.
     pub fixtures: Vec<Fixture>,

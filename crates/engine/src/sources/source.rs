@@ -30,8 +30,7 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
 
     /// Checks whether the bot can be started, as far as that is possible without starting it.
     ///
-    /// # Errors
-    /// Says what is missing.
+    /// # Errors Names the missing part.
     fn check(&self) -> Result<(), CommandError> {
         Ok(())
     }

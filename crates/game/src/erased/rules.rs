@@ -92,8 +92,8 @@ pub trait Rules: Debug + Sync {
         RulesWait::None
     }
 
-    /// Samples positions that are consistent with what a seat knows: `count` of them, or one if the game has no hidden
-    /// information. `None` if the game does not implement [`Imagine`](crate::Imagine).
+    /// Samples positions that are consistent with a seat's knowledge: `count` of them, or one if the game has
+    /// no hidden information. `None` if the game does not implement [`Imagine`](crate::Imagine).
     ///
     /// # Errors
     /// When the options or the view cannot be read, or the view contradicts itself; when the rules fail.

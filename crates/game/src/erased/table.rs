@@ -124,7 +124,7 @@ pub trait Table: Debug + Send {
     /// them. Empty if the move has none, or if the rules fail.
     fn places(&self, decision: &OpenDecision, seat: Seat, index: usize) -> Vec<String>;
 
-    /// Returns whether what is asked of it may wait for another process.
+    /// Returns whether its answers may wait for another process.
     fn waits(&self) -> bool {
         false
     }

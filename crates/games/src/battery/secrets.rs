@@ -144,7 +144,7 @@ fn go_on_alike<G: Game>(seat: Seat, mut worlds: [World<G>; 2], rng: &mut impl Un
         if !is_secret && !look_alike(Viewer::Seat(seat), &worlds) {
             return;
         }
-        // Before a draw or the end, the view may no longer show what events reported.
+        // Before a draw or the end, the view may no longer show the facts of events.
         if is_secret || is_decision(worlds[0].position.turn()) {
             seat_and_public(seat).into_iter().for_each(|viewer| assert_alike(viewer, &worlds));
         }

@@ -15,7 +15,6 @@ fn leaves(value: &Value, out: &mut Vec<Value>) {
     }
 }
 
-/// Changes one place of a value at random.
 fn change(value: &mut Value, leaves: &[Value], rng: &mut RandomStream) {
     let mut any = |count: usize| rng.uniform(count as u64) as usize;
     match value {

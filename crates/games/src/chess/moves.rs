@@ -66,7 +66,7 @@ impl FromStr for Move {
                 [_, _, _, _, promotion] => b"nbrq".contains(promotion),
                 _ => false,
             };
-        // Without this check, the library would ignore what follows the move.
+        // Without this check, the library would ignore text after the move.
         if !is_whole {
             return Err(NO_MOVE);
         }

@@ -1,4 +1,4 @@
-//! JSON Schemas of what JSON has as strings.
+//! JSON Schemas of values that are strings in JSON.
 
 use std::borrow::Cow;
 

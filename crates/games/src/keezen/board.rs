@@ -1,4 +1,4 @@
-//! The board: places of pawns, and what blocks them.
+//! The board: places of pawns, and obstacles.
 
 use std::fmt;
 use std::str::FromStr;

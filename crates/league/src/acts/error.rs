@@ -27,7 +27,7 @@ pub enum Refusal {
     Invalid,
     /// The state of the league does not allow it.
     Conflict,
-    /// A limit a day, or of what one owner has at once.
+    /// A limit per day, or per owner at a time.
     TooMany,
     TooLarge,
     NoSpace,

@@ -30,7 +30,6 @@ use super::{League, PAUSED, paused_ladder, utc};
 use referee_game::json;
 use referee_stats::ladder::Name;
 
-/// The credential of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OwnerCredential {
     /// SHA-256 of its token. The token before it admits bots, and nothing else.
@@ -55,7 +54,7 @@ pub enum OwnerAct<'a> {
         /// SHA-256 of the new one.
         hash: [u8; 32],
     },
-    /// Leaves the league: what the owner said of itself is erased, its bots play no longer, results stay.
+    /// Leaves the league: its profile is erased, its bots play no longer, results stay.
     Leave,
     /// Adds a bot, which connects with the token of the owner.
     AddBot {
@@ -182,7 +181,7 @@ pub enum OrganiserAct<'a> {
         /// Whether players start the next one from their ratings.
         keeps_ratings: bool,
     },
-    /// Puts into force what events in the file say.
+    /// Puts the effects of events in the file into force.
     PutIntoForce {
         /// `None`: in the league as a whole.
         ladder: Option<&'a str>,
@@ -363,7 +362,7 @@ impl OrganiserAct<'_> {
                         "`{name}` takes part already; `referee league revoke {name}`, then `add` gives it a new token"
                     ));
                 }
-                // An owner who has signed up reads what is private of its bots.
+                // An owner who has signed up reads the private lines of its bots.
                 let has_signed_up = |id: &str| find_owner(db, id).map(|found| found.is_some());
                 let name = bot.name.to_owned();
                 match before {

@@ -27,7 +27,7 @@ pub struct LadderMatches {
 }
 
 impl League {
-    /// Rules on a match or a bot, or undoes a ruling. Returns what was decided, in words.
+    /// Rules on a match or a bot, or undoes a ruling. Returns the decision in words.
     ///
     /// # Errors
     /// If the state of the league does not allow it, or those of the database. Then nothing changes.
@@ -44,7 +44,7 @@ impl League {
     }
 }
 
-/// Returns what was decided in words, and as in the log.
+/// Returns the decision in words, and as in the log.
 fn rule(
     db: &Connection,
     requested: &RequestedRuling<LadderMatches>,
@@ -153,8 +153,7 @@ fn ruling_on(
     Ok(RulingRow { ladder: Some(on.ladder.clone()), matches, ..row })
 }
 
-/// Changes what people see instead of the name of a bot. It must not look like another one. Returns what
-/// they saw before.
+/// Changes the display name of a bot. It must not look like another one. Returns what they saw before.
 fn rename(db: &Connection, bot: &str, display: Option<&str>) -> Result<Option<String>, ActError> {
     let bots = read_bots(db)?;
     let own = bots.iter().find(|own| own.name == bot);

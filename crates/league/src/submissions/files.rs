@@ -28,9 +28,9 @@ const ARCHIVES: &str = "archives";
 const BUILT: &str = ".built.tar";
 /// The directory of bots that have passed.
 const BOTS: &str = "bots";
-/// The directory of what is worked on.
+/// The directory of work in progress.
 const WORK: &str = "work";
-/// The directory of what programs keep between matches.
+/// The directory of kept data.
 const KEPT_DATA: &str = "kept";
 /// The endings of archives' names, and of files that say why there was no newer one.
 const ARCHIVE: &str = ".tar";
@@ -62,7 +62,7 @@ pub struct SubmissionSpace {
 pub struct KeptOnLadder {
     pub ladder: String,
     pub bytes: u64,
-    /// The reason why what it left last was not kept.
+    /// The reason why its last data were not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
@@ -97,7 +97,7 @@ impl SubmissionFiles {
         })
     }
 
-    /// Removes what a server that was killed left behind. Only the server that plays the league does this.
+    /// Removes the remains of a killed server. Only the server that plays the league does this.
     ///
     /// # Errors
     /// I/O errors.
@@ -178,7 +178,7 @@ impl SubmissionFiles {
         archive(self.archives.path(), id)
     }
 
-    /// The archive of what was built.
+    /// The archive of the build.
     pub fn built(&self, id: u32) -> PathBuf {
         self.archives.path().join(format!("{id}{BUILT}"))
     }
@@ -193,18 +193,18 @@ impl SubmissionFiles {
         Path::new(SUBMISSIONS).join(BOTS).join(id.to_string())
     }
 
-    /// The directory of what the program of a submission keeps between matches.
+    /// The directory of a submission's kept data.
     pub fn kept(&self, id: u32) -> PathBuf {
         self.kept.path().join(id.to_string())
     }
 
-    /// The archive of what it keeps on a ladder.
+    /// The archive of its kept data on a ladder.
     pub fn kept_archive(&self, id: u32, ladder: &str) -> PathBuf {
         self.kept(id).join(format!("{ladder}{ARCHIVE}"))
     }
 
-    /// Keeps what `write` writes to a file as that archive, instead of the one before. If it fails, that one stays, with the
-    /// reason.
+    /// Keeps a file written by `write` as that archive, instead of the one before. If it fails, that one
+    /// stays, with the reason.
     ///
     /// # Errors
     /// Errors of `write`; I/O errors.

@@ -96,7 +96,7 @@ pub struct Submission {
     pub archive: String,
     /// The size of the archive, in bytes.
     pub size: u64,
-    /// SHA-256 of the archive of what was built, in hex.
+    /// SHA-256 of the archive of the build, in hex.
     pub built: Option<String>,
     /// The ladders whose check it has passed.
     pub ladders: BTreeSet<String>,
@@ -280,7 +280,8 @@ impl League {
         self.change(|db| db.query_row(&sql, params![id, !counts, utc(at)], |row| row.get(0)).optional())
     }
 
-    /// Stores what `bot.toml` says of the bot of a submission, and returns its version. The name is its owner's from now on.
+    /// Stores the description of a submission's bot in `bot.toml`, and returns its version. The name is its
+    /// owner's from now on.
     ///
     /// # Errors
     /// If the owner cannot have a bot with this name, or those of the database.
@@ -319,8 +320,8 @@ impl League {
         })
     }
 
-    /// Notes that the bot of a submission is built, and what the build has reported. `built`: SHA-256 of the archive of the
-    /// result, in hex.
+    /// Notes that the bot of a submission is built, with the report of the build. `built`: SHA-256 of the
+    /// archive of the result, in hex.
     ///
     /// # Errors
     /// Errors of the database.
@@ -336,7 +337,8 @@ impl League {
         self.change(|db| db.execute(sql, params![id, built, log, utc(at)])).map(drop)
     }
 
-    /// Notes that a submission has passed the check on these ladders, and what was reported. It then waits for approval.
+    /// Notes that a submission has passed the check on these ladders, with the report. It then waits for
+    /// approval.
     ///
     /// # Errors
     /// Errors of the database.

@@ -158,7 +158,7 @@ pub struct BotLine {
     pub seat: Seat,
     /// Processor time in milliseconds, if it could be measured.
     pub cpu_ms: Option<u64>,
-    /// The end of what it wrote to standard error.
+    /// The end of its standard error.
     #[serde(default)]
     pub stderr: String,
     /// The number of bytes that it wrote before.

@@ -79,7 +79,6 @@ pub enum NoLuck {
     NoValue(String),
 }
 
-/// Says what positions are worth.
 pub trait PositionValues: Debug {
     fn begin(&mut self, header: &Header, seating: Seating) -> Result<(), NoLuck>;
 

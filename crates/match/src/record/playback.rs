@@ -21,8 +21,9 @@ pub enum Note<'a> {
     Event(usize),
 }
 
-/// A position of the match and what led to it. The first step has no moves; each of the others has the moves of the
-/// seats that decided simultaneously, except that what happened after the last move is a step without a move.
+/// A position of the match and the steps to it. The first step has no moves; each of the others has the moves
+/// of the seats that decided simultaneously, except that what happened after the last move is a step without
+/// a move.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Step<'a, 's> {

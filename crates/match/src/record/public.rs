@@ -21,7 +21,6 @@ const FREE_TEXTS: [&str; 3] = ["error", "text", "why"];
 /// The fields of `info` that adjudication reads.
 const SCORES: [&str; 3] = ["score", "score_scale", "score_side"];
 
-/// The publication of `info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PublishedInfo {
     Never,
@@ -178,7 +177,7 @@ impl PublicRecord {
         Ok(())
     }
 
-    /// Adds a line of the match without what is private. `with_scores`: the result rests on the scores of bots.
+    /// Adds the public part of a line of the match. `with_scores`: the result rests on the scores of bots.
     fn line(
         &mut self,
         text: &[u8],

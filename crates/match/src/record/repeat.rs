@@ -1,4 +1,4 @@
-//! Repeats in a match what a line of its record reports.
+//! Repeats a line of the record in a match.
 
 use referee_game::seat::Seat;
 use referee_protocol::words::FaultCode;
@@ -8,7 +8,7 @@ use crate::record::line::{Accepted, RecordEntry, RecordLine, RecordedAnswer, Rec
 use crate::{Detail, Event, Match, Stamp, Wants};
 
 impl RecordLine<'_> {
-    /// Repeats in a match what caused this line, if nothing that was repeated before has caused it.
+    /// Repeats the cause of this line in a match, unless a cause that was repeated before covers it.
     pub(crate) fn repeat(&self, play: &mut Match) {
         let seats = play.setup().seating.seats();
         let has = |seat: &Seat| seat.index() < seats;

@@ -150,7 +150,7 @@ impl<'a> Replay<'a> {
         differences
     }
 
-    /// Compares what the seal reveals with the match, after its last line.
+    /// Compares the seal with the match, after its last line.
     pub(super) fn check_reveal(&self) -> Option<Difference> {
         let reveal = self.seal.reveal.as_ref()?;
         (*reveal != self.replayed.reveal()).then(|| self.difference_of_seal(RecordDefect::OtherReveal))
@@ -175,8 +175,8 @@ impl<'a> Replay<'a> {
         self.line += 1;
     }
 
-    /// Returns whether this line equals what the match wrote; `None` if it wrote nothing. A program may write
-    /// the keys of its events in another order each time.
+    /// Returns whether this line equals the output of the match; `None` if it wrote nothing. A program may
+    /// write the keys of its events in another order each time.
     fn is_written(&self, text: &[u8], line: &RecordLine<'_>) -> Option<bool> {
         if self.written.is_empty() {
             return None;
@@ -384,8 +384,7 @@ pub fn check_program(rules: &dyn Rules, recorded: Option<&RawValue>) -> Result<(
 
 /// Checks that a catalog has the rules of a record, if they are a program. An invalid record has none.
 ///
-/// # Errors
-/// Which files differ, or what is missing.
+/// # Errors Names the files that differ or are missing.
 pub fn check_rules(record: &[u8], catalog: &Catalog) -> Result<(), OtherRules> {
     let first = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
     match read_header(first) {

@@ -17,7 +17,7 @@ pub struct RecordSummary {
     pub duration_us: u64,
     /// By seat: processor time in milliseconds.
     pub cpu_ms: Vec<Option<u64>>,
-    /// By seat: the end of what its bot wrote to standard error.
+    /// By seat: the end of its bot's standard error.
     pub stderr: Vec<String>,
     /// The number of times that the rules had to be asked again.
     pub rules_restarts: u32,

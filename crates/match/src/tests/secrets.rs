@@ -117,7 +117,7 @@ fn a_rejected_entry_is_reported_only_to_the_mover() {
     assert_eq!(received(&PAWNS), received(&[]));
 }
 
-/// Something that a seat does in place of choosing, and what it is judged by.
+/// An act of a seat in place of choosing, and its judgment.
 type Action = (&'static str, fn(&mut Rig, u8));
 
 const DEEDS: [Action; 4] = [

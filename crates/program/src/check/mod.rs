@@ -36,7 +36,7 @@ const MOST_REPEATED: usize = 500;
 const MOST_SHOWN: usize = 100;
 /// The maximum number of matches that are written in each notation.
 const MOST_EXPORTED: usize = 20;
-/// The names of the seats in them, with what notations escape.
+/// The names of the seats in them, with characters that notations escape.
 const NAMES: [&str; MAX_SEATS] = ["a \"b\"", "c]d\\", "{e}; f", "gr\u{fc}n", "", "f"];
 /// The characters of a request or an answer that a failure quotes.
 const QUOTED: usize = 1000;
@@ -76,7 +76,7 @@ pub struct GameFigures {
     pub most_answer_bytes: usize,
 }
 
-/// Passes requests on, and keeps what was asked and answered.
+/// Passes requests on, and keeps requests and answers.
 #[derive(Clone, Debug)]
 struct Witness(Arc<Witnessed>);
 
@@ -303,8 +303,8 @@ impl RandomMatches<'_> {
     }
 }
 
-/// Checks a game with these options and this number of random matches of each seating, and calls `on_step` after each step. Ends after the
-/// first step that fails; otherwise returns what the matches are like.
+/// Checks a game with these options and this number of random matches of each seating, and calls `on_step`
+/// after each step. Ends after the first step that fails; otherwise returns the figures of the matches.
 pub fn check(
     directory: &Path,
     launch: &Launch,

@@ -16,7 +16,7 @@ const ALTERNATIVES: usize = 4;
 /// The number of further steps that are the same in both positions.
 const FOLLOWED: usize = 3;
 
-/// A position, and what led to it from another one.
+/// A position, and the steps to it from another one.
 struct Successor {
     table: Box<dyn Table>,
     after: String,
@@ -24,7 +24,7 @@ struct Successor {
     chooser: Option<Seat>,
 }
 
-/// Checks what follows from these positions.
+/// Checks the successors of these positions.
 pub(super) fn check(
     positions: &[(Box<dyn Table>, Seating)],
     samples: &[String],

@@ -25,7 +25,7 @@ const MARGIN: f32 = 72.0;
 const TITLE: [f32; 4] = [76.0, 64.0, 54.0, 46.0];
 /// The size of the other texts.
 const TEXT: f32 = 36.0;
-/// The size of what stands above and below.
+/// The size of the parts above and below.
 const SMALL: f32 = 30.0;
 /// The distance between the baselines of lines, as a share of the size.
 const LEADING: f32 = 1.18;
@@ -37,7 +37,7 @@ const PAPER: Rgb = [0xfa, 0xf9, 0xf6];
 const INK: Rgb = [0x1b, 0x1e, 0x21];
 const MUTED: Rgb = [0x59, 0x5f, 0x65];
 const ACCENT: Rgb = [0x1d, 0x4f, 0x91];
-/// The number of shades between a colour and what it is drawn over.
+/// The number of shades between a colour and its background.
 const SHADES: f32 = 32.0;
 /// The most colours of a palette.
 const PALETTE: usize = 256;

@@ -12,7 +12,7 @@ use super::match_replay::info_words;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LateNote(pub u32, pub Seat, pub String);
 
-/// Holds back what bots say of their searches until enough moves have followed.
+/// Holds back the `info` of bots until enough moves have followed.
 #[derive(Debug)]
 pub struct LateInfo {
     delay: u32,
@@ -25,7 +25,7 @@ impl LateInfo {
         LateInfo { delay, waiting: VecDeque::new() }
     }
 
-    /// Adds what was said of the step after so many moves.
+    /// Adds the `info` of the step after so many moves.
     pub fn add(&mut self, moves: u32, infos: &[GivenInfo]) {
         let words = |given: &GivenInfo| Some(LateNote(moves, given.seat, info_words(&given.info)?));
         self.waiting.extend(infos.iter().filter_map(words));

@@ -44,7 +44,7 @@ pub struct FrameText {
 }
 
 impl LiveFrame {
-    /// Adds what bots said at earlier moves.
+    /// Adds the `info` of earlier moves.
     pub fn tell(&mut self, notes: &[LateNote], names: &[(String, u8)]) {
         if notes.is_empty() {
             return;

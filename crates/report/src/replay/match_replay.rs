@@ -104,7 +104,7 @@ pub struct MatchReplay {
     record: Option<PackedRecord>,
 }
 
-/// A position and what led to it.
+/// A position and the steps to it.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ReplayStep {
     /// The number of moves so far.

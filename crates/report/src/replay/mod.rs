@@ -135,7 +135,7 @@ pub fn page(replays: &[MatchReplay], viewer: Viewer, turn: Option<u32>) -> Strin
     )
 }
 
-/// A scene in which what moved since the scene before is marked.
+/// A scene in which the moved shapes since the scene before are marked.
 pub fn marked(before: Option<&Scene>, mut after: Scene) -> Scene {
     if let Some(before) = before {
         let marks = motion::marks(before, &after);

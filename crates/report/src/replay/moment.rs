@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::match_replay::ReplayStep;
 
-/// The least fall of what a bot expects that decides a match, in thousandths of a point.
+/// The least fall of a bot's expectation that decides a match, in thousandths of a point.
 const LEAST_FALL: u16 = 150;
-/// Bots see what decides a match at different times: so many moves before or after each other.
+/// Bots notice the decisive moment at different times: so many moves before or after each other.
 const APART: usize = 3;
 
 /// The step that decided a match, to which pages lead.
@@ -26,7 +26,7 @@ pub struct Moment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MomentKind {
-    /// The move before the largest fall of what a loser expected.
+    /// The move before the largest fall of a loser's expectation.
     Score,
     /// The fault that ended the match.
     Fault,
@@ -41,8 +41,9 @@ struct Figure {
 }
 
 impl Moment {
-    /// The moment that decided a match with a winner and a loser: the fault that ended it, or else a fall in what the bots
-    /// expected. Draws, matches that end before the first move and matches without figures have none.
+    /// The moment that decided a match with a winner and a loser: the fault that ended it, or else a fall of
+    /// the bots' expectations. Draws, matches that end before the first move and matches without figures have
+    /// none.
     pub(super) fn of(
         steps: &[ReplayStep],
         ending: &Ending,
@@ -62,8 +63,8 @@ impl Moment {
     }
 }
 
-/// The move before the largest fall of what a loser expected, up to the points that it got, if all opponents with figures
-/// expected more at about the same time.
+/// The move before the largest fall of a loser's expectation, up to the points that it got, if all opponents
+/// with figures expected more at about the same time.
 fn by_score<'a>(
     steps: &[ReplayStep],
     scores: &[f64],
@@ -150,7 +151,7 @@ mod tests {
         }
     }
 
-    /// A match with what the bots expected, in turns.
+    /// A match with the bots' expectations, in turns.
     fn figures(points: &[Option<u16>]) -> Vec<ReplayStep> {
         let figure = |(at, points): (usize, &Option<u16>)| {
             let e: Vec<(u8, u16)> = points.iter().map(|&points| (at as u8 % 2, points)).collect();

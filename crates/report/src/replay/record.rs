@@ -1,8 +1,8 @@
 //! The record of a match as data of its page, from which the player and this program restore it byte by byte.
 //!
-//! Most lines of a record differ from others in a few numbers, in lists, and in the text of a move. A line is stored as a template,
-//! which has marks instead of these values. The values are in columns, one for each field of each type of line, which
-//! compress to half of what the lines compress to.
+//! Most lines of a record differ from others in a few numbers, in lists, and in the text of a move. A line is
+//! stored as a template, which has marks instead of these values. The values are in columns, one for each
+//! field of each type of line, which compress to half the size of the lines.
 
 use std::collections::BTreeMap;
 
@@ -61,7 +61,7 @@ fn digits(text: &str) -> Option<&str> {
     (is_number && matches!(text.as_bytes()[end], b',' | b'}' | b']')).then_some(&text[..end])
 }
 
-/// A list of numbers at the beginning of a text, and what follows it.
+/// A list of numbers at the beginning of a text, and the rest.
 fn numbers(text: &str) -> Option<(Vec<i64>, &str)> {
     let (mut rest, mut numbers) = (text.strip_prefix('[')?, Vec::new());
     loop {
@@ -75,7 +75,7 @@ fn numbers(text: &str) -> Option<(Vec<i64>, &str)> {
     }
 }
 
-/// A list of words at the beginning of a text, with spaces between them, and what follows it.
+/// A list of words at the beginning of a text, with spaces between them, and the rest.
 fn words(text: &str) -> Option<(String, &str)> {
     let (list, after) = text.strip_prefix("[\"")?.split_once("\"]")?;
     let is_word = |word: &str| !word.is_empty() && !word.contains([' ', '"', '\\']);

@@ -64,7 +64,7 @@ impl SiteFolders {
 /// A match page that was written.
 #[derive(Debug)]
 struct WrittenPage {
-    /// The hash of what it was made of.
+    /// The hash of its sources.
     source: u64,
     is_invalid: bool,
 }
@@ -75,7 +75,7 @@ pub struct SiteWriter {
     folders: SiteFolders,
     /// The address at which it is published, if known.
     url: Option<PublicUrl>,
-    /// Whether what bots say of their search is shown.
+    /// Whether the `info` of bots is shown.
     info: PublishedInfo,
     /// Gets a line for each match whose replay is left out.
     warn: fn(String),
@@ -84,8 +84,8 @@ pub struct SiteWriter {
 }
 
 impl SiteWriter {
-    /// Opens the directory of the site, created if missing. `url` is where it is published, `info` whether what bots say of their
-    /// search is shown. `warn` gets a line for each match whose replay is left out.
+    /// Opens the directory of the site, created if missing. `url` is where it is published, `info` whether
+    /// the `info` of bots is shown. `warn` gets a line for each match whose replay is left out.
     ///
     /// # Errors
     /// If another page is in its place, or it cannot be created.

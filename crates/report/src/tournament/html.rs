@@ -273,7 +273,7 @@ fn square(
     Section::new(title, note, content)
 }
 
-/// The entrant of a pair, or what stands in its place.
+/// The entrant of a pair, or the text in its place.
 fn of_pair(pair: &PairReport, place: usize, links: &Links<'_>) -> Markup {
     html! {
         @match &pair.entrants[place] {

@@ -39,7 +39,7 @@ impl Render for Escaped<'_> {
 pub(crate) struct Links<'a> {
     /// The path from the page to the directory of the site; `None` if there are no other pages.
     top: Option<&'static str>,
-    /// The numbers of the entrants by name, and what people see instead of the names.
+    /// The numbers and the display names of the entrants, by name.
     entrants: HashMap<&'a str, (usize, &'a str)>,
 }
 

@@ -130,7 +130,7 @@ pub struct EntrantDetails {
     pub faulty: Vec<String>,
     /// The number of its matches that were cut off.
     pub interruptions: u32,
-    /// The sums of what it reported in `info`, over all attempts; omitted if that is nothing.
+    /// The totals of its `info`, over all attempts; omitted if that is nothing.
     #[serde(skip_serializing_if = "InfoTotals::is_empty")]
     pub totals: InfoTotals,
     /// Processor time in milliseconds.

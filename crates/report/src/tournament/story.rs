@@ -310,7 +310,7 @@ fn leads(points: &[f64]) -> Option<usize> {
     is_alone.then_some(best)
 }
 
-/// The story of a tournament in progress, given its name, the names of its entrants, what people see instead of these, and
+/// The story of a tournament in progress, given its name, the names of its entrants, their display names, and
 /// the strengths, if they are known.
 pub fn live_story(
     name: &str,

@@ -111,7 +111,6 @@ pub(crate) fn tie_break(tie_break: TieBreak) -> &'static str {
     }
 }
 
-/// A tie-break of an entrant.
 pub(crate) fn tie_break_of(entrant: &EntrantStanding, kind: TieBreak) -> String {
     match kind {
         TieBreak::DirectEncounter => entrant.direct_encounter.map(points).unwrap_or_default(),

@@ -122,7 +122,7 @@ pub struct Timing {
     pub said: Vec<BTreeSet<BTreeMap<String, String>>>,
 }
 
-/// The maximum number of forms of what a bot says of itself that a report has.
+/// The maximum number of forms of a bot's details in a report.
 pub(super) const SAID: usize = 8;
 
 /// The counts of a reader thread.

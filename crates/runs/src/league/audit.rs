@@ -238,7 +238,7 @@ fn compare(
         };
         let mut theirs = determined_by_record(&recorded.row);
         if recorded.is_erased {
-            // With its private lines it may have lost what bots reported.
+            // With its private lines it may have lost the `info` of bots.
             theirs["totals"] = ours["totals"].clone();
         }
         for (key, stored) in ours.as_object().into_iter().flatten() {
@@ -309,7 +309,7 @@ impl StoredResults {
     }
 }
 
-/// Compares what the players of a ladder have won in each season.
+/// Compares the winnings of a ladder's players in each season.
 struct SeasonTallies<'a> {
     records: &'a LadderRecords<'a>,
     rulings: &'a [RulingRow],

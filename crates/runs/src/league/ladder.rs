@@ -100,7 +100,6 @@ impl SharedLadder {
         SharedLadder { ladder: Arc::new(Mutex::new(ladder)), shown: PublishedLadder::default() }
     }
 
-    /// Publishes the state of the ladder at this time.
     pub(super) fn publish(&self, at: SystemTime) -> Arc<LadderSnapshot> {
         let snapshot = {
             let mut ladder = self.lock();

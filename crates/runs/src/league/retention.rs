@@ -23,7 +23,7 @@ pub struct Retention {
     pub private_after: Option<Duration>,
     /// After which time records are packed.
     pub pack_after: Option<Duration>,
-    /// Whether what bots say of their search stays.
+    /// Whether the `info` of bots stays.
     pub info: PublishedInfo,
 }
 

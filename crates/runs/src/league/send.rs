@@ -161,7 +161,7 @@ impl Sending {
         Ok(waitid(WaitId::Pid(Pid::from_child(&self.child)), how)?.is_some())
     }
 
-    /// Ends what still runs of it.
+    /// Ends its remaining processes.
     fn end(&mut self) -> io::Result<ExitStatus> {
         // Its group may have ended already.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);

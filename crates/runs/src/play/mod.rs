@@ -538,7 +538,6 @@ mod tests {
 
     use super::*;
 
-    /// A match that was aborted for this cause.
     fn aborted(id: &str, cause: Cause) -> FinishedMatch {
         let ended_by = EndedBy::Aborted;
         let ending = Ending {

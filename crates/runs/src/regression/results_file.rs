@@ -25,7 +25,7 @@ struct TimedLine<L> {
     played_by: [String; 2],
     /// The duration of the run when it was written, in milliseconds, including its earlier parts.
     played_ms: u64,
-    /// The sums of what `new` and `base` reported in `info` since the line before; omitted if that is nothing.
+    /// The totals of the `info` of `new` and `base` since the line before; omitted if that is nothing.
     #[serde(default, skip_serializing_if = "InfoTotals::are_empty")]
     totals: [InfoTotals; 2],
 }
@@ -83,7 +83,7 @@ pub struct ResultsContents {
     pub played_by: BTreeMap<u32, [String; 2]>,
     /// The duration of the run up to the last line.
     pub played: Duration,
-    /// The sums of what `new` and `base` reported in `info`.
+    /// The totals of the `info` of `new` and `base`.
     pub totals: [InfoTotals; 2],
     /// The size in bytes of the complete lines; a truncated line may follow.
     whole: u64,
@@ -212,8 +212,8 @@ impl ResultsFile {
         self.file.write_all(text.as_bytes()).map_err(|error| self.fails(ResultsDefect::NotWritten(error)))
     }
 
-    /// Appends a line. `played` is how long the run has taken, including its earlier parts; `totals` is what was reported
-    /// since the line before.
+    /// Appends a line. `played` is how long the run has taken, including its earlier parts; `totals` are the
+    /// reports since the line before.
     pub(super) fn keep(
         &mut self,
         kept: &ResultLine,
@@ -224,7 +224,7 @@ impl ResultsFile {
         self.line(&TimedLine { line: kept, played_by, played_ms: played.as_millis() as u64, totals })
     }
 
-    /// Appends what was reported after the last line, if that is anything.
+    /// Appends reports after the last line, if there are any.
     pub(super) fn keep_rest(&mut self, totals: [InfoTotals; 2]) -> Result<(), BadResults> {
         if InfoTotals::are_empty(&totals) { Ok(()) } else { self.line(&RestLine { totals }) }
     }

@@ -42,7 +42,6 @@ pub struct Build<'a> {
     pub archive: &'a File,
     pub id: ArchiveId,
     pub limits: ArchiveLimits,
-    /// The limits of the archive of the result.
     pub result: ArchiveLimits,
     pub most_time: Duration,
     /// The directory of the files of the archive, which is gone afterwards.
@@ -166,7 +165,7 @@ async fn feed(mut archive: &File, mut to: Sender) -> io::Result<()> {
     }
 }
 
-/// Copies what a build writes to a file. Returns the number of bytes; none if there are too many.
+/// Copies the output of a build to a file. Returns the number of bytes; none if there are too many.
 async fn copy(from: &mut Receiver, to: &mut File, most: u64) -> io::Result<Option<u64>> {
     let mut to = BufWriter::new(to);
     let (mut buffer, mut size) = (vec![0; BUFFER], 0);

@@ -35,8 +35,8 @@ impl SubmissionLog {
         self.part("", 0, &line.to_string());
     }
 
-    /// Adds what a program has written: the beginning, the number of bytes after it that are lost, and the end. Of a long text
-    /// the beginning and the end are kept.
+    /// Adds the output of a program: the beginning, the number of bytes after it that are lost, and the end.
+    /// Of a long text the beginning and the end are kept.
     pub fn part(&mut self, first: &str, mut lost: u64, last: &str) {
         let (mut first, mut last) = (self.shown(first), self.shown(last));
         last.truncate(last.trim_end_matches('\n').len());

@@ -1,4 +1,4 @@
-//! Lets workers build and check what was handed in.
+//! Lets workers build and check submissions.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -88,7 +88,7 @@ impl BuildWorkers {
             result: terms.result,
             build_ms: millis(terms.build_time),
             check_ms: millis(terms.check_time),
-            // A build sees what a bot sees.
+            // A build has the sandbox of a bot.
             build: BotLimits { read: self.bot.read.clone(), ..terms.build.clone() },
             bot: self.bot.clone(),
             ladders: ladders

@@ -45,7 +45,6 @@ pub enum BuildPlace {
         bot_sandbox: Sandbox,
         launch: Launch,
     },
-    /// On workers.
     Workers(BuildWorkers),
 }
 
@@ -121,8 +120,8 @@ struct WorkPlace<'a> {
 }
 
 impl SubmissionQueue {
-    /// Opens the queue of the league in this directory, and removes what an earlier server left behind. The build and the
-    /// check of a bot have these sandboxes. `clock` is the time of day.
+    /// Opens the queue of the league in this directory, and removes the remains of an earlier server. The
+    /// build and the check of a bot have these sandboxes. `clock` is the time of day.
     ///
     /// # Errors
     /// I/O errors.
@@ -160,7 +159,7 @@ impl SubmissionQueue {
         }
     }
 
-    /// Does what is due. `seen` is the version of the database without work.
+    /// Does the due work. `seen` is the version of the database without work.
     async fn turn(
         &mut self,
         seen: &mut Option<i64>,
@@ -363,14 +362,15 @@ impl SubmissionQueue {
         Ok(built.id)
     }
 
-    /// A new file for the archive of what is built.
+    /// A new file for the archive of the build.
     fn new_built(&self, id: u32) -> io::Result<File> {
         let path = self.files.built(id);
         SubmissionFiles::remove(&path)?;
         OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)
     }
 
-    /// Takes in what a worker has built, with the limits and checks of an archive that is built here. Returns its id.
+    /// Takes in the build of a worker, with the limits and checks of an archive that is built here. Returns
+    /// its id.
     async fn take_in(
         &self,
         file: &BotFile,

@@ -12,7 +12,7 @@ use referee_workers::archive::ArchiveLimits;
 pub struct SubmissionTerms {
     /// The limits of the archive that is handed in.
     pub archive: ArchiveLimits,
-    /// The limits of the archive of what is built.
+    /// The limits of the archive of the build.
     pub result: ArchiveLimits,
     /// The limit of a build's duration.
     pub build_time: Duration,
@@ -24,12 +24,12 @@ pub struct SubmissionTerms {
     pub space: SubmissionSpace,
     /// The size of the directory that outlives the matches of a version.
     pub keep: Option<Size>,
-    /// Whether the organiser has to approve what has passed.
+    /// Whether the organiser has to approve submissions that have passed.
     pub needs_approval: bool,
 }
 
 impl SubmissionTerms {
-    /// The limits of what is taken in.
+    /// The limits of submissions.
     pub fn intake(&self) -> IntakeLimits {
         IntakeLimits { most_bytes: self.archive.most_bytes(), quota: self.quota, space: self.space }
     }

@@ -30,7 +30,7 @@ pub enum TrialError {
     BotFile(#[from] BotFileError),
     #[error("the build failed")]
     Build(#[source] Wrong),
-    /// The machine cannot do what is needed; that is no defect of the submission.
+    /// The machine lacks something; that is no defect of the submission.
     #[error(transparent)]
     Machine(#[from] io::Error),
     /// The machine cannot start the build; that is no defect of the submission.

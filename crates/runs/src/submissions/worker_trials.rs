@@ -1,4 +1,4 @@
-//! Builds and checks, on the machine of a worker, what was handed in to a server.
+//! Builds and checks submissions of a server, on the machine of a worker.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -57,7 +57,7 @@ impl WorkerTrials {
         Sandbox::new(Mode::Strict, &self.left_out, BotLimits { network: Some(false), ..limits })
     }
 
-    /// Builds and checks a program. Returns the ladders on which it plays, and the archive of what was built.
+    /// Builds and checks a program. Returns the ladders on which it plays, and the archive of the build.
     async fn work(
         &self,
         job: &TrialJob,
@@ -134,7 +134,7 @@ impl TrialMachine for WorkerTrials {
         rules: &[&'static dyn Rules],
         catalog: &Catalog,
     ) -> (TrialReply, Vec<u8>) {
-        // It applies to this thread, and to what it starts.
+        // It applies to this thread, and to its children.
         if let Err(error) = rustix::process::nice(NICE) {
             tracing::warn!(%error, "programs are built at the priority of matches");
         }

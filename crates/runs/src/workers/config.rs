@@ -44,7 +44,7 @@ pub struct WorkersConfig {
     /// The stream, and the first word of all subjects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueName>,
-    /// The file with the key that signs what workers get; by default in the directory of the run.
+    /// The file with the key that signs messages to workers; by default in the directory of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sign: Option<PathBuf>,
     /// When a set without results and progress is given to another worker.

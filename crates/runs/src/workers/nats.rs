@@ -63,8 +63,8 @@ impl WorkersConfig {
         Ok(OpenedWorkers { coordinators, trials: desk, source })
     }
 
-    /// The file with the key that signs what workers of the run in this directory get, if they use NATS, and that with its
-    /// public key.
+    /// The file with the key that signs messages to the workers of the run in this directory, if they use
+    /// NATS, and that with its public key.
     fn keys(&self, directory: &Path) -> (PathBuf, PathBuf) {
         let file = self.sign.clone().unwrap_or_else(|| directory.join(SIGN));
         let mut public = file.clone().into_os_string();

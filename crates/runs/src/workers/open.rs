@@ -28,7 +28,7 @@ const KEY_FILE: &str = "workers.key";
 /// The name of the token in that file.
 const TOKEN_NAME: &str = "worker";
 
-/// The coordinators of some runs, and what their workers need.
+/// The coordinators of some runs, and the files of their workers.
 #[derive(Debug)]
 pub struct OpenedWorkers {
     /// One for each of the leases, in order.
@@ -143,7 +143,7 @@ impl WorkersConfig {
         self.open(directory, leases.map_err(wrong)?.into_iter().collect(), false)
     }
 
-    /// Starts a coordinator for each of these leases. `directory` has what workers need to get in, and archives. With
+    /// Starts a coordinator for each of these leases. `directory` has tokens of workers, and archives. With
     /// `has_trials` workers also try programs.
     ///
     /// # Errors

@@ -183,7 +183,7 @@ pub(super) async fn edit(
     Ok(EditResult { outcome, took, cost: output.cost })
 }
 
-/// Notes what an agent has practised.
+/// Notes the practice of an agent.
 pub(super) type OnPractice = dyn Fn(&Practice) -> Result<(), BenchError> + Send + Sync;
 
 /// Answers the calls of one connection, one after the other.

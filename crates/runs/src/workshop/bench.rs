@@ -116,7 +116,7 @@ impl Bench {
         self.rules.meta().rules
     }
 
-    /// Packs and builds what is in the directory now.
+    /// Packs and builds the current content of the directory.
     fn make(&self, log: &mut SubmissionLog) -> Result<Version, BenchError> {
         match block_on(self.versions.make(&self.directory, log)).map_err(BenchError::machine)? {
             Ok(version) => Ok(version),

@@ -247,7 +247,7 @@ impl WorkshopConfig {
         Ok(Sandbox::new(Mode::Strict, &allowed, terms.build.clone()).map_err(crate::config::SandboxError)?)
     }
 
-    /// The limits of what agents hand in: those of leagues.
+    /// The limits of agents' submissions: those of leagues.
     pub(super) fn terms() -> Result<SubmissionTerms, WorkshopError> {
         SubmissionsConfig::default()
             .terms(u32::MAX)

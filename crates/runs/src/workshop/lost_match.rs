@@ -15,7 +15,7 @@ const AFTER: u32 = 4;
 const LINES: usize = 100;
 
 /// A recorded match as a seat saw it. The decisive moment of its page is the mistake: the fault that ended
-/// it, or the fall of what the bots expected. Without one, the last moves are shown.
+/// it, or the fall of the bots' expectations. Without one, the last moves are shown.
 pub(super) fn explain(record: &[u8], seat: Seat, catalog: &Catalog) -> Result<String, Difference> {
     let replay = MatchReplay::of(Playback::open(record, catalog)?)?;
     let mut playback = Playback::open(record, catalog)?;

@@ -33,7 +33,7 @@ use std::io;
 
 use tokio::sync::watch;
 
-/// Resolves once what it belongs to is over.
+/// Resolves once its owner is over.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Receiver<bool>);
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The number of changed paths that are named.
 const NAMED: usize = 20;
 
-/// The files of a workshop that nothing changes while an agent edits, with what shows that they have changed.
+/// The files of a workshop that nothing changes while an agent edits, with the marks of a change.
 #[derive(Debug)]
 pub(super) struct ProtectedFiles {
     root: PathBuf,

@@ -43,7 +43,6 @@ pub struct Workshop {
     pub lines: Vec<WorkshopLine>,
 }
 
-/// An event of a workshop.
 #[derive(Debug)]
 pub enum WorkshopEvent<'a> {
     Edits {
@@ -168,7 +167,7 @@ impl Workshop {
         Ok(Versions { folder: self.folder.join("versions"), launch, terms, build_sandbox })
     }
 
-    /// Runs what is missing. `stop` makes futures that resolve when it should be interrupted.
+    /// Runs the missing rounds. `stop` makes futures that resolve when it should be interrupted.
     ///
     /// # Errors
     /// If it cannot go on.
@@ -276,7 +275,7 @@ impl Workshop {
         }
     }
 
-    /// Lets an agent edit its bot, and takes in what it hands in. Returns false if it was interrupted.
+    /// Lets an agent edit its bot, and takes the bot in. Returns false if it was interrupted.
     fn edit(
         &mut self,
         round: u32,
@@ -367,7 +366,7 @@ impl Workshop {
         Ok(true)
     }
 
-    /// Takes in what is in the directory of an agent now.
+    /// Takes in the current directory of an agent.
     fn take_in(&self, bench: &Bench, before: Version) -> Result<(HandIn, String), WorkshopError> {
         // A version that was checked before need not be checked again.
         match bench.check_unless(&before.id) {

@@ -106,7 +106,6 @@ pub fn tools_of_seat() -> impl Iterator<Item = &'static Tool> {
     TOOLS[..1].iter().chain(&SEAT_TOOLS)
 }
 
-/// The tool of a call among these.
 pub(super) fn find_tool(among: &'static [Tool], call: &ToolCall) -> Result<&'static Tool, ToolError> {
     among.iter().find(|tool| tool.name == call.tool).ok_or_else(|| ToolError::Unknown(call.tool.clone()))
 }

@@ -188,7 +188,7 @@ impl Matchmaker {
         player.places = places;
     }
 
-    /// Changes what is known of the strength of a player.
+    /// Changes the estimated strength of a player.
     pub fn rate(&mut self, player: Entrant, strength: Strength) {
         self.players[player.index()].strength = strength;
     }

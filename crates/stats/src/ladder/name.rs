@@ -22,7 +22,6 @@ impl Name {
         Name { bot: bot.to_owned(), version: version.filter(|text: &String| !text.is_empty()) }
     }
 
-    /// Parses the text of a name.
     pub fn parse(text: &str) -> Name {
         match text.split_once('@') {
             Some((bot, version)) => Name::of(bot, Some(version)),

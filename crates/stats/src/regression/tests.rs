@@ -55,7 +55,7 @@ fn sets_count_in_the_order_of_their_numbers() {
     assert_eq!(run.tally().sets, 2);
 }
 
-/// The moves of a set by opening and by what was played on it.
+/// The moves of a set by opening and by the moves on it.
 fn moves(opening: u8, all: u8) -> Option<SetMoves> {
     Some(SetMoves { opening: [opening; 32], start: [opening; 32], all: [all; 32] })
 }

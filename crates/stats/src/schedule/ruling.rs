@@ -186,8 +186,8 @@ impl Schedule {
         }
     }
 
-    /// Applies the rulings that were made or undone while this round of a Swiss tournament was the last one paired, on
-    /// matches of earlier rounds. It is paired by what counted before.
+    /// Applies the rulings that were made or undone while this round of a Swiss tournament was the last one
+    /// paired, on matches of earlier rounds. It is paired by the earlier results.
     pub(super) fn apply_late_rulings(&mut self) {
         let next = self.round + 1;
         let changed = |ruling: &&Ruling| ruling.since == next || ruling.until == Some(next);

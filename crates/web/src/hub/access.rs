@@ -24,7 +24,7 @@ pub(crate) struct EndedBoard {
     pub(crate) last: u64,
     /// The result in words.
     pub(crate) result: String,
-    /// By seat: what people see instead of the name of the bot.
+    /// By seat: the display name of the bot.
     pub(crate) names: Vec<Option<String>>,
 }
 

@@ -1,4 +1,4 @@
-//! Matches that have ended, and their records, within the limits of what is kept.
+//! Matches that have ended, and their records, within limits of memory.
 
 use std::mem;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ impl EndedEntry {
 }
 
 impl RunState {
-    /// From now on nothing is shown of what happens.
+    /// Shows no events from now on.
     pub(super) fn hide(&mut self) {
         self.is_hidden = true;
         for running in mem::take(&mut self.running).into_values() {

@@ -107,7 +107,7 @@ impl Hub {
         (found.into_iter().skip(offset).take(limit).cloned().collect(), count)
     }
 
-    /// The heading of the start page, and what it says below.
+    /// The heading of the start page, and the text below.
     pub(crate) fn headline(&self) -> (String, String) {
         self.overview();
         let name = self.name();
@@ -209,7 +209,7 @@ impl RunState {
         }
     }
 
-    /// Replaces what people see instead of names, and rulings, in all matches that have ended.
+    /// Replaces display names and rulings in all matches that have ended.
     pub(super) fn tell_again(&mut self, game: &Meta) {
         for ended in &mut self.ended {
             ended.entry.tell(game, &self.about);
@@ -260,7 +260,7 @@ impl RunState {
         (self.rows, self.story, self.bracket) = (view.rows, story, view.bracket);
     }
 
-    /// Fills in what their bots reported, and makes the tables of it.
+    /// Fills in the reports of their bots, and makes the tables.
     fn take_reported(&mut self, rows: &mut [StandingsRow]) {
         let mut sums: HashMap<&str, (Faults, InfoTotals)> = HashMap::new();
         for bot in self.bots.values() {

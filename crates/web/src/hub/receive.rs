@@ -39,7 +39,8 @@ pub(crate) async fn receive(hub: Arc<Hub>, mut events: LiveReceiver) {
     }
 }
 
-/// Lets the programs of games draw the positions, each on a thread that may wait for it. They keep what they have drawn.
+/// Lets the programs of games draw the positions, each on a thread that may wait for it. They keep their
+/// drawings.
 async fn prepared(events: Vec<LiveEvent>) -> Vec<LiveEvent> {
     let waits = |event: &LiveEvent| matches!(event, LiveEvent::Moved(_, Some(step)) if step.table.waits());
     let mut prepared = Vec::with_capacity(events.len());

@@ -83,7 +83,7 @@ impl RunState {
         }
     }
 
-    /// Counts what the bots in the seats of a match did.
+    /// Counts the faults and reports of the bots in the seats of a match.
     pub(super) fn note_reported(&mut self, reported: Vec<ReportedSeat>) {
         for (name, faults, totals) in reported {
             let has_totals = self.has_totals;

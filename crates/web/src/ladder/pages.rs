@@ -140,7 +140,7 @@ impl LadderPages {
         self.about.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes up what the file of the league says now. The server for owners stays where it is.
+    /// Takes up the current file of the league. The server for owners stays where it is.
     pub fn set_about(&self, about: AboutLeague) {
         let mut current = self.about.lock().unwrap_or_else(PoisonError::into_inner);
         let link = |now: OwnersLink| {
@@ -241,7 +241,7 @@ impl LadderPages {
         (self.about().notices)()
     }
 
-    /// The programs that visitors can play now, each with what people see instead of its name.
+    /// The programs that visitors can play now, each with its display name.
     pub(crate) fn programs(&self) -> Vec<(String, String)> {
         let Some(room) = &self.visitors else { return Vec::new() };
         let LadderEntry { online, display_names, .. } = self.ladder();
@@ -325,7 +325,8 @@ impl LadderPages {
         Ok(MatchFacts::of_ended(row, return_match))
     }
 
-    /// Lets the ladder take up what was changed in the database, and tells when that is in force. `None` while it is not played.
+    /// Lets the ladder take up changes of the database, and tells when they are in force. `None` while it is
+    /// not played.
     pub(crate) fn take_up(&self) -> Option<oneshot::Receiver<()>> {
         let (done, taken_up) = oneshot::channel();
         (self.take_up.get()?)(done);

@@ -198,7 +198,7 @@ pub(super) fn user(owner: &LeagueOwner) -> String {
     format!("owner {}", owner.id)
 }
 
-/// Changes what an owner says of itself.
+/// Changes the profile of an owner.
 pub(super) async fn change(
     State(owners): OwnersState,
     SignedIn { credential, .. }: SignedIn,
@@ -244,7 +244,7 @@ pub(super) struct LeaveBody {
     id: String,
 }
 
-/// Leaves the league: what the owner said of itself is erased, its bots play no longer, results stay.
+/// Leaves the league: its profile is erased, its bots play no longer, results stay.
 pub(super) async fn leave(
     State(owners): OwnersState,
     SignedIn { owner, credential }: SignedIn,

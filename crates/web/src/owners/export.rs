@@ -26,7 +26,7 @@ const PIECES: usize = 4;
 /// The number of matches read at once.
 const MATCHES: usize = 200;
 
-/// Sends what is written to a client, and waits while it does not read.
+/// Sends written bytes to a client, and waits while it does not read.
 struct Pieces(mpsc::Sender<Bytes>);
 
 impl Write for Pieces {

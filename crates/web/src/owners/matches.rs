@@ -1,4 +1,4 @@
-//! The matches of an owner's bots, with what only the owner may see.
+//! The matches of an owner's bots, with their private lines.
 
 use axum::extract::{Path, State};
 use axum::http::StatusCode;

@@ -397,14 +397,14 @@ impl Owners {
         done.await.unwrap_or(Err(OwnersError::Panicked))
     }
 
-    /// Waits until the ladders have taken up what was changed, so that a bot may connect at once.
+    /// Waits until the ladders have taken up the changes, so that a bot may connect at once.
     async fn taken_up(&self) {
         let taken_up = self.ladders.iter().filter_map(|ladder| ladder.view.take_up());
         // A ladder that is busy takes it up later.
         let _ = timeout(TAKEN_UP, join_all(taken_up)).await;
     }
 
-    /// Does what an owner decides.
+    /// Applies an act of an owner.
     async fn act(
         self: &Arc<Self>,
         credential: OwnerCredential,

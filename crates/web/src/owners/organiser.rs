@@ -410,7 +410,7 @@ pub(super) enum Decision {
     },
 }
 
-/// Does what an organiser decides.
+/// Applies an act of an organiser.
 pub(super) async fn decide(
     State(owners): OwnersState,
     Organiser { hash, .. }: Organiser,

@@ -103,7 +103,7 @@ impl Profile {
     }
 }
 
-/// A token, and what is stored of it.
+/// A token, and the stored part of it.
 pub(super) fn new_token() -> io::Result<(String, [u8; 32])> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)?;

@@ -32,7 +32,7 @@ const WHOLE: Duration = Duration::from_secs(15 * 60);
 /// The size of the parts in which an archive is read.
 const PART: usize = 64 << 10;
 
-/// The limits of what is taken in now.
+/// The current limits of submissions.
 type CurrentLimits = Box<dyn Fn() -> IntakeLimits + Send + Sync>;
 
 /// Takes in the archives of programs.

@@ -37,8 +37,8 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens a cache; creates the directory with mode 0700 if it is missing. Removes what workers that were killed left
-    /// behind.
+    /// Opens a cache; creates the directory with mode 0700 if it is missing. Removes the remains of killed
+    /// workers.
     ///
     /// # Errors
     /// I/O errors.
@@ -62,7 +62,7 @@ impl Cache {
         Ok(caches.ok_or(none)?.join("referee/bots"))
     }
 
-    /// Removes what no process holds a lock of.
+    /// Removes files of which no process holds a lock.
     fn clean(&self) -> io::Result<()> {
         let _lock = self.lock()?;
         for name in self.work.names()? {

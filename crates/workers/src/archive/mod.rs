@@ -1,9 +1,10 @@
 //! The files of a bot as an archive that is named by its contents.
 //!
-//! An archive is a tar file in one form: ustar headers, entries sorted by path, only regular files and symbolic links
-//! between them, modes 0644 and 0755, owner and time 0. The same files therefore give the same archive on every machine,
-//! and its SHA-256 ([`ArchiveId`]) names them. [`pack_selected`] and [`pack_files`] write archives; [`unpack`] accepts
-//! nothing else, and writes no file before it has checked the whole archive. [`unpack_foreign`] takes what other programs write. [`Cache`] keeps archives on a worker.
+//! An archive is a tar file in one form: ustar headers, entries sorted by path, only regular files and
+//! symbolic links between them, modes 0644 and 0755, owner and time 0. The same files therefore give the same
+//! archive on every machine, and its SHA-256 ([`ArchiveId`]) names them. [`pack_selected`] and [`pack_files`]
+//! write archives; [`unpack`] accepts nothing else, and writes no file before it has checked the whole
+//! archive. [`unpack_foreign`] takes archives of other programs. [`Cache`] keeps archives on a worker.
 
 mod cache;
 mod entry;

@@ -17,7 +17,7 @@ use super::tree::Tree;
 use super::{ArchiveError, ArchiveId, ArchiveLimits};
 use referee_files::{FoundFile, ResolvedFolder, open_regular};
 
-/// Directories that are no part of a bot: the history of its sources, and what Python writes while it runs.
+/// Directories that are no part of a bot: the history of its sources, and caches of Python.
 const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
 
 /// An archive that was written.
@@ -135,7 +135,7 @@ pub fn pack_open(
     write(|path| open_within(folder, path, OFlags::NONBLOCK), limits, found, out)
 }
 
-/// Opens what has this path in an open directory, following no link.
+/// Opens this path in an open directory, following no link.
 fn open_within(folder: BorrowedFd<'_>, path: &str, how: OFlags) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = |at: BorrowedFd<'_>, name: &str, how| openat(at, name, flags | how, Mode::empty());

@@ -42,7 +42,7 @@ fn id_of(archive: &[u8]) -> ArchiveId {
 #[test]
 fn the_same_files_give_the_same_archive() {
     let (one, other) = (bot(), bot());
-    // Neither the time nor permissions of others matter, nor what a run of Python leaves behind.
+    // Neither the time nor permissions of others matter, nor caches of Python.
     fs::write(other.path().join("empty"), "").unwrap();
     fs::set_permissions(other.path().join("empty"), fs::Permissions::from_mode(0o666)).unwrap();
     fs::create_dir(other.path().join("lib/__pycache__")).unwrap();
@@ -194,7 +194,7 @@ impl Raw {
 
     fn of(kind: EntryType, path: &str, target: &str, size: u64) -> Raw {
         let mut header = Header::new_ustar();
-        // `set_path` refuses what an attacker would write.
+        // `set_path` refuses hostile paths.
         header.as_ustar_mut().unwrap().name[..path.len()].copy_from_slice(path.as_bytes());
         header.as_ustar_mut().unwrap().linkname[..target.len()].copy_from_slice(target.as_bytes());
         header.set_entry_type(kind);

@@ -36,7 +36,7 @@ fn is_named(found: &ArchiveId, id: &ArchiveId) -> Result<(), ArchiveError> {
     Err(ArchiveError::Invalid(format!("the archive is {found}, but {id} was asked for")))
 }
 
-/// Like [`unpack`], but reads the archive once and writes what it has read.
+/// Like [`unpack`], but reads the archive once and writes while it reads.
 ///
 /// # Errors
 /// As [`unpack`]; after any of them some files may exist.
@@ -137,7 +137,7 @@ impl<R: Read> Reader<R> {
         Ok(())
     }
 
-    /// Checks what follows the first zero block.
+    /// Checks the bytes after the first zero block.
     fn finish(mut self) -> Result<ArchiveId, ArchiveError> {
         let mut block = [0; BLOCK];
         self.read(&mut block)?;

@@ -294,8 +294,8 @@ impl ClientState {
                 }
             }
         }
-        // Writes the remaining bytes, and reads until the coordinator closes the connection: the kernel resets one that is closed
-        // with unread data, and the coordinator would lose what it has not read yet.
+        // Writes the remaining bytes, and reads until the coordinator closes the connection: the kernel
+        // resets one that is closed with unread data, and the coordinator would lose unread bytes.
         send(FromWorker::Bye, Vec::new());
         drop(to_writer);
         let _ = timeout(SILENCE, write).await;

@@ -129,7 +129,7 @@ impl WorkerHub {
             self.hand_out_trials();
             self.hand_out();
         }
-        // The connections write what they have been given; a worker closes its own after `Over`.
+        // The connections write their queues; a worker closes its own after `Over`.
         let farewell = async {
             while self.is_over && self.workers.values().any(|worker| worker.connection.is_some()) {
                 match of_connections.recv().await {
@@ -357,7 +357,7 @@ impl WorkerHub {
         }
     }
 
-    /// Passes on what a worker reports of the trial that it has; that of another one was put back.
+    /// Passes on a worker's report on its trial; that of another one was put back.
     fn tried(&mut self, name: &str, number: u64, id: u64, report: TrialReply, built: BuiltArchive) {
         let Some(worker) = self.workers.get_mut(name) else { return };
         let is_current = worker.connection.as_ref().is_some_and(|(own, _)| *own == number);

@@ -137,7 +137,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         }
     }
 
-    /// An outcome is not what its unit asks for.
+    /// An outcome does not match its unit.
     fn refuse(&mut self, id: UnitId, worker: String, why: String) -> Result<(), Halt> {
         self.coordinator.fleet.count(&worker, |row| row.refused += 1);
         self.put_aside(&worker, format!("it sent another outcome than {id} asks for: {why}"))?;

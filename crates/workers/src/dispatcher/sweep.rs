@@ -12,7 +12,7 @@ use referee_engine::runner::{Halt, SetScheduler};
 use referee_game::Wrong;
 
 impl<S: SetScheduler> Dispatcher<'_, S> {
-    /// Carries out what other processes have asked for.
+    /// Carries out requests of other processes.
     pub(super) fn apply_requests(&mut self) -> Result<(), Halt> {
         while let Some(requested) = self.coordinator.leases.requests().take().map_err(because)? {
             let RequestedState { worker, state } = requested;

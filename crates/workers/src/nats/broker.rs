@@ -238,7 +238,7 @@ impl NatsConnection {
         format!("{}.run.{run}.{}", self.queue, token(worker))
     }
 
-    /// The subject of what a worker tells all coordinators; `*`: of all workers.
+    /// The subject of a worker's messages to all coordinators; `*`: of all workers.
     pub(super) fn hello(&self, worker: &str) -> String {
         format!("{}.hello.{}", self.queue, token(worker))
     }
@@ -265,7 +265,6 @@ impl NatsConnection {
         format!("{}-{VERSION}", self.queue)
     }
 
-    /// Sends a signed message to workers.
     pub(super) async fn send_to_workers(&self, signer: &Signer, subject: String, message: &ToWorker) {
         let Ok(body) = serde_json::to_vec(message) else { return };
         let bytes = signer.seal(&subject, &body);

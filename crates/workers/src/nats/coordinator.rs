@@ -461,7 +461,7 @@ impl CoordinatorService {
                 };
                 if delivery.is_after(open.returned) {
                     open.returned = delivery;
-                    // The coordinator decides what becomes of it.
+                    // The coordinator decides on it.
                     self.close(&unit);
                     let _ = self.events.send(CarrierEvent::Returned(unit, worker, reason));
                 }

@@ -19,7 +19,7 @@ use referee_game::{Wrong, hex};
 /// The version of the messages. Each version has a stream of its own, so that no worker gets a unit of another one.
 pub(super) const VERSION: u32 = 2;
 
-/// The key with which coordinators sign what they send to workers (Ed25519).
+/// The key with which coordinators sign messages to workers (Ed25519).
 pub struct SigningKey(Ed25519KeyPair);
 
 impl fmt::Debug for SigningKey {
@@ -208,7 +208,7 @@ pub(super) enum EnvelopeError {
     Unsigned,
 }
 
-/// The first line of a message, and what follows it.
+/// The first line of a message, and the rest.
 pub(super) fn split(payload: &[u8]) -> (&[u8], &[u8]) {
     let end = payload.iter().position(|&byte| byte == b'\n').unwrap_or(payload.len());
     (&payload[..end], payload.get(end + 1..).unwrap_or_default())

@@ -120,7 +120,7 @@ pub(super) fn report_object(trial: u64, session: &str) -> String {
     format!("trial.{trial:016x}.{session}")
 }
 
-/// Encodes a report: a line of JSON, then the archive of what was built.
+/// Encodes a report: a line of JSON, then the archive of the build.
 pub(super) fn encode_report(reply: &TrialReply, built: &[u8]) -> serde_json::Result<Vec<u8>> {
     let mut bytes = serde_json::to_vec(reply)?;
     bytes.push(b'\n');

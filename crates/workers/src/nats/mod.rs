@@ -1,10 +1,11 @@
 //! The carrier over NATS JetStream.
 //!
-//! Units are messages of a work-queue stream, one subject a set, so that a set is in the stream once at most. Workers pull
-//! exactly as many as they have free slots, and acknowledge a unit when the coordinator has judged its outcome. Everything
-//! else travels by plain messages, which may be lost: workers send outcomes again until there is a verdict, and report
-//! their units every few seconds; the coordinator compares the stream with the sets that are out, and publishes what the broker
-//! has lost. The broker only transports: its whole store may disappear during a run.
+//! Units are messages of a work-queue stream, one subject a set, so that a set is in the stream once at most.
+//! Workers pull exactly as many as they have free slots, and acknowledge a unit when the coordinator has
+//! judged its outcome. Everything else travels by plain messages, which may be lost: workers send outcomes
+//! again until there is a verdict, and report their units every few seconds; the coordinator compares the
+//! stream with the sets that are out, and publishes sets that the broker has lost. The broker only
+//! transports: its whole store may disappear during a run.
 //!
 //! | subject | from | contents |
 //! |---|---|---|

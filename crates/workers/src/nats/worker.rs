@@ -441,7 +441,7 @@ impl WorkerService {
         }
     }
 
-    /// Takes the unit from the broker: the coordinator decides what becomes of it.
+    /// Takes the unit from the broker: the coordinator decides on it.
     async fn give_back(&mut self, unit: UnitId, reason: Returned) {
         let Some(held) = self.held.remove(&unit) else { return };
         if let Some(message) = held.message {

@@ -128,7 +128,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         Ok(())
     }
 
-    /// Reports what became of a program.
+    /// Reports the verdict on a program.
     pub(super) fn report(&mut self, (id, report, built): TriedProgram) {
         if self.trials.remove(&id).is_some() {
             (self.on_event)(WorkerEvent::Tried(&report));

@@ -18,7 +18,6 @@ const fn cell(square: u16) -> (i8, i8) {
     (row, 2 * (square % 4) as i8 + 1 - row % 2)
 }
 
-/// The square in a row and a column.
 const fn square((row, column): (i8, i8)) -> u16 {
     (4 * row + column / 2) as u16
 }

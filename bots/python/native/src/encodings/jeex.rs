@@ -47,7 +47,7 @@ impl Encoding for JeexEncoding {
         Word::of([match mv {
             Move::Place { at, facing } => turned(at, facing),
             Move::Rotate { at, facing } => ROTATE + turned(at, facing),
-            // The captor's direction says what it captures.
+            // The captor's direction determines the capture.
             Move::Capture { from, .. } => CAPTURE + number(from),
             Move::Claim => CLAIM,
         }])

@@ -64,8 +64,8 @@ pub(crate) trait Encoding: Send + Sync + 'static {
     /// The actions that spell a move of a seat.
     fn word(&self, seat: Seat, mv: MoveOf<Self>) -> Word;
 
-    /// Writes what a seat sees into `out`, which is all zeros and has the size of an observation. `chosen` are the
-    /// actions of its decision so far, where a move takes several.
+    /// Writes the observation of a seat into `out`, which is all zeros and has the size of an observation.
+    /// `chosen` are the actions of its decision so far, where a move takes several.
     fn write(&self, position: &Self::Game, seat: Seat, chosen: &[u16], out: &mut [f32]);
 }
 

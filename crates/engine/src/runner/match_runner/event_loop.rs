@@ -1,4 +1,4 @@
-//! The loop that supplies the lanes with bots and handles what happens until the run is over.
+//! The loop that supplies the lanes with bots and handles events until the run is over.
 
 use std::collections::BTreeMap;
 use std::io::PipeWriter;
@@ -39,7 +39,7 @@ pub(super) struct Inputs<I> {
     pub(super) changes: Option<mpsc::UnboundedReceiver<RunChange>>,
 }
 
-/// Supplies the lanes with bots and handles what happens until the run is over.
+/// Supplies the lanes with bots and handles events until the run is over.
 pub(super) struct EventLoop {
     pub(super) starts: Starts,
     pub(super) schedule: SharedScheduler,

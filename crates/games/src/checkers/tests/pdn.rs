@@ -1,4 +1,4 @@
-//! PDN as it is found, as it is written, and what is wrong with it.
+//! PDN as it is found and as it is written, and its defects.
 
 use serde_json::value::RawValue;
 

@@ -12,7 +12,7 @@ pub(super) enum Token<'a> {
         name: &'a [u8],
         value: Vec<u8>,
     },
-    /// A move, or what stands in its place.
+    /// A move, or a word in its place.
     Word(&'a [u8]),
     Result(Score),
     /// An invalid token, with the error message.

@@ -40,7 +40,7 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
     Ok(())
 }
 
-/// The word of PGN's standard for what ended the match.
+/// The word of PGN's standard for the end of the match.
 fn termination(ended: &str) -> &'static str {
     match ended {
         "fault (timeout)" | "fault (no_start)" => "time forfeit",

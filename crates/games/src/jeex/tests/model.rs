@@ -270,7 +270,7 @@ impl Preference {
     }
 }
 
-/// Plays both implementations in parallel at random, and counts what happened.
+/// Plays both implementations in parallel at random, and counts events.
 fn play_both(preference: Preference, rng: &mut RandomStream, seen: &mut BTreeMap<&'static str, u32>) {
     let (mut position, mut model) = (started(&Options::default()), Model::new());
     let mut count = |what, happened: bool| *seen.entry(what).or_default() += u32::from(happened);

@@ -1,4 +1,4 @@
-//! Hidden information: from whom, and what a seat may think of it.
+//! Hidden information: from whom, and the inferences of a seat.
 
 use std::collections::BTreeMap;
 
@@ -112,7 +112,7 @@ fn other_world(game: &Keezen, viewer: Viewer, rng: &mut RandomStream) -> Keezen 
     }
 }
 
-/// Plays, and what the viewer hears of it.
+/// Plays, and the events for the viewer.
 fn heard(game: &mut Keezen, mv: Move, viewer: Viewer) -> Vec<String> {
     let mut facts = Vec::new();
     game.play_unchecked(game.position.to_move.unwrap(), mv, &mut |fact| {

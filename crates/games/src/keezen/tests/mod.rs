@@ -61,7 +61,7 @@ fn plays(pawns: &str, card: &str) -> String {
     legal(&game(pawns, card))
 }
 
-/// Plays a legal move, and tells what follows.
+/// Plays a legal move, and tells its consequences.
 fn play(game: &mut Keezen, text: &str) -> Vec<Fact> {
     let legal = legal(game);
     assert!(legal.split(", ").any(|mv| mv == text), "{text} is not among {legal}");

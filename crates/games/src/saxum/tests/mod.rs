@@ -36,7 +36,7 @@ fn with_points(mut game: Saxum, points: u32) -> Saxum {
     game
 }
 
-/// Lays down what is asked for, and tells what follows.
+/// Lays down the requested cards, and tells the consequences.
 fn roll<const N: usize>(game: &mut Saxum, dice: [u32; N]) -> Vec<Fact> {
     assert_eq!(game.turn(), Turn::Draw(Draw::Dice { count: N as u8, sides: 6 }));
     let mut facts = Vec::new();
@@ -54,7 +54,7 @@ fn legal(game: &Saxum) -> String {
     texts.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// Plays a legal move, and tells what follows.
+/// Plays a legal move, and tells its consequences.
 fn play(game: &mut Saxum, text: &str) -> Vec<Fact> {
     let legal = legal(game);
     assert!(legal.split(", ").any(|mv| mv == text), "{text} is not among {legal}");

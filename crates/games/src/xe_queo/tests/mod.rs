@@ -65,7 +65,7 @@ fn ends(game: &XeQueo, pawn: &str) -> String {
     legal_of(game, &format!("move {pawn}"))
 }
 
-/// Plays a legal move of a seat, and tells what follows.
+/// Plays a legal move of a seat, and tells its consequences.
 fn play_as(game: &mut XeQueo, seat: Seat, text: &str) -> Vec<Fact> {
     let legal = legal(game, seat);
     assert!(legal.iter().any(|mv| mv == text), "{text} is not among {legal:?}");
@@ -74,7 +74,7 @@ fn play_as(game: &mut XeQueo, seat: Seat, text: &str) -> Vec<Fact> {
     facts
 }
 
-/// Plays a legal move of the seat whose turn it is, and tells what follows.
+/// Plays a legal move of the seat to move, and tells its consequences.
 fn play(game: &mut XeQueo, text: &str) -> Vec<Fact> {
     play_as(game, mover(game), text)
 }

@@ -13,7 +13,7 @@ pub(super) const BOB: u8 = 3;
 
 pub(super) type Outcome = Result<(), String>;
 
-/// An act, and what holds from then on, whatever owners do: SQL with the result 1.
+/// An act, and its lasting effect, whatever owners do: SQL with the result 1.
 pub(super) struct Act {
     pub(super) name: &'static str,
     pub(super) run: fn(&mut League) -> Outcome,

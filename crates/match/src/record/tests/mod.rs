@@ -213,7 +213,8 @@ fn line_of(record: &[u8], kind: &str, says: &str) -> usize {
     1 + found.unwrap_or_else(|| panic!("no {kind} with {says}"))
 }
 
-/// Replaces what the first line of this kind says, and seals the record anew. Returns that line's number too.
+/// Replaces the content of the first line of this kind, and seals the record anew. Returns that line's number
+/// too.
 fn forged(record: &[u8], kind: &str, says: &str, instead: &str) -> (Vec<u8>, usize) {
     let number = line_of(record, kind, says);
     let mut lines = lines(record);

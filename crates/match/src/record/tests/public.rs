@@ -4,7 +4,7 @@ use super::*;
 use crate::record::{PublicRecord, PublishedInfo, digest, private_digests, private_seat, public};
 use referee_game::Chain;
 
-/// A record that ends with these bots, and in which seat 0 has written what is no JSON.
+/// A record that ends with these bots, and in which seat 0 has written invalid JSON.
 fn talkative() -> Vec<u8> {
     let mut recorder = MatchRecorder::play("retry=2");
     recorder.answer(0, "11-15");

@@ -42,7 +42,7 @@ use crate::workers::WorkersConfig;
 
 /// Files in a league's directory that no bot may read.
 pub const OWN_FILES: [&str; 5] = ["ladders", "league.sqlite", "league.sqlite-wal", SUBMISSIONS, WORKERS];
-/// The directory of what workers need.
+/// The directory of workers' files.
 pub const WORKERS: &str = "workers";
 
 /// The contents of the file, which `referee init league` writes with comments.
@@ -340,8 +340,8 @@ impl LeagueConfig {
         self.submissions.as_ref().and_then(SubmissionsConfig::builds_on)
     }
 
-    /// Returns whether workers, if there are any, build and check what is handed in: if the file says so, or
-    /// leaves it open and this machine lacks a layer.
+    /// Returns whether workers, if there are any, build and check submissions: if the file says so, or leaves
+    /// it open and this machine lacks a layer.
     pub fn lets_workers_build(&self) -> bool {
         self.submissions.as_ref().is_some_and(|submissions| match submissions.builds_on() {
             Some(place) => place == BuildsOn::Workers,

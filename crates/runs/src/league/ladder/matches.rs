@@ -15,7 +15,7 @@ use super::Ladder;
 use super::challenges::is_between;
 use super::roster::{LadderRoster, Member};
 
-/// The matches in progress, and what pairs players.
+/// The matches in progress, and the pairing of players.
 #[derive(Debug)]
 pub(super) struct Matches {
     pub(super) matchmaker: Matchmaker,

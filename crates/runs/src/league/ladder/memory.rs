@@ -116,7 +116,7 @@ impl Ladder {
         }
     }
 
-    /// Continues with what an earlier server remembered. The players are known, and the day has begun.
+    /// Continues with the memory of an earlier server. The players are known, and the day has begun.
     pub(crate) fn remember(&mut self, memory: LadderMemory, at: SystemTime) {
         let now = self.now();
         self.clock.opened_ms = (since_1970(at).as_millis() as u64).saturating_sub(now / 1000);

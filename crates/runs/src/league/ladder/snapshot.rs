@@ -58,7 +58,7 @@ impl Ladder {
         challenges.chain(returns).collect()
     }
 
-    /// Computes what people see instead of the names of players.
+    /// Computes the display names of players.
     pub(super) fn set_display_names(&mut self) {
         let players = (0..self.results.tally.len() as u16).map(|at| self.results.tally.name(Entrant(at)));
         let shown =

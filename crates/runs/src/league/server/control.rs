@@ -136,7 +136,7 @@ impl Control<'_> {
         }
     }
 
-    /// Stores what the next server has to remember, if it has changed. `waits`: for another process that writes.
+    /// Stores the memory for the next server, if it has changed. `waits`: for another process that writes.
     fn keep_memory(&mut self, stored: &mut LadderMemory, waits: bool) {
         let memory = self.ladder.lock().memory();
         if memory == *stored {

@@ -13,7 +13,7 @@ use crate::league::config::LeagueConfig;
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 const USER: &str = "server";
 
-/// Puts into force what events say at this time, if something else is in force.
+/// Puts the effects of events at this time into force, if others are in force.
 pub(super) fn put_into_force(
     league: &mut League,
     config: &LeagueConfig,

@@ -57,8 +57,9 @@ impl std::fmt::Debug for LeagueReload {
 }
 
 impl LeagueReload {
-    /// Reads the file again, on behalf of this user. Its programs are taken up, and so is what follows it; other settings
-    /// need a restart. Returns what has changed, one line each, as it is noted in the log of the league.
+    /// Reads the file again, on behalf of this user. Its programs are taken up, and so is what follows it;
+    /// other settings need a restart. Returns the changes, one line each, as they are noted in the log of the
+    /// league.
     ///
     /// # Errors
     /// What is wrong with the file, which has no effect then.

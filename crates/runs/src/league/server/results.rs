@@ -24,7 +24,7 @@ pub(super) struct LadderResults<'a> {
 }
 
 impl LadderResults<'_> {
-    /// Notes what happens on the ladder.
+    /// Notes events of the ladder.
     pub(super) fn note(&mut self, event: RunEvent<'_>) -> Result<(), LadderFailure> {
         match event {
             RunEvent::Ended(ended @ EndedMatch { finished, record, no_show, .. }) => {

@@ -34,7 +34,7 @@ pub(super) struct RetentionWork {
     pub(super) league: League,
     pub(super) records: RecordFolder,
     pub(super) sending: Arc<PackSending>,
-    /// Whether what bots say of their search stays.
+    /// Whether the `info` of bots stays.
     pub(super) info: PublishedInfo,
 }
 
@@ -48,7 +48,7 @@ struct Retry {
 impl RetentionWork {
     /// Works until the other end of the channel is dropped.
     pub(super) fn work(mut self, ends: &Receiver<()>) {
-        // It applies to this thread, and to what it starts.
+        // It applies to this thread, and to its children.
         if let Err(error) = rustix::process::nice(NICE) {
             tracing::debug!(%error, "records are packed at the priority of matches");
         }
@@ -65,7 +65,7 @@ impl RetentionWork {
         }
     }
 
-    /// Does what is due, a little at a time.
+    /// Does the due work, a little at a time.
     fn step(&mut self, ends: &Receiver<()>, retry: &mut Retry) -> Result<(), StoreError> {
         let terms = self.file.current().config.retention();
         // The configuration was validated when it was read.

@@ -128,7 +128,7 @@ pub(super) fn work(
     stop: &LeagueStop,
     ended: oneshot::Receiver<()>,
 ) -> Result<(), LeagueError> {
-    // It applies to this thread, and to what it starts.
+    // It applies to this thread, and to its children.
     if let Err(error) = rustix::process::nice(NICE) {
         tracing::warn!(%error, "programs that are handed in are built at the priority of matches");
     }

@@ -61,7 +61,7 @@ impl TournamentConfig {
         Ok(sources)
     }
 
-    /// Checks what people see instead of names: it must not look like the name of another entrant.
+    /// Checks display names: it must not look like the name of another entrant.
     pub(in crate::tournament) fn check_display_names(&self) -> Result<(), ConfigError> {
         let mut names = NameSet::default();
         let wrong = |name: &str, why: Wrong| ConfigError::Wrong(Wrong::at(format!("entrant {name}"), why));

@@ -24,7 +24,6 @@ pub struct EntrantConfig {
     /// The label; by default that of its script or program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
     /// The command line of a bot that the referee starts; in the file also the table `engine`.

@@ -67,7 +67,7 @@ pub struct TournamentConfig {
     margin: Setting<Milliseconds>,
     #[serde(default)]
     pub on_fault: OnFault,
-    /// Whether a match is void if a bot says that what chooses its moves cannot be reached.
+    /// Whether a match is void if a bot says that the chooser of its moves cannot be reached.
     #[serde(default)]
     trust_outages: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -53,8 +53,8 @@ impl FollowedTournament {
         Ok((followed, stored))
     }
 
-    /// Shows what other processes have stored since it was last shown. A process that writes in between may make this fail;
-    /// the next call tries again.
+    /// Shows the changes of other processes since the last time. A process that writes in between may make
+    /// this fail; the next call tries again.
     ///
     /// # Errors
     /// If it cannot be read.

@@ -187,7 +187,7 @@ impl<'a> Fit<'a> {
         (found < self.counts.entrants && !known.earlier.contains_key(&Entrant(at as u16))).then_some(found)
     }
 
-    /// Returns whether a parameter starts from what is known instead of the prior: all but the seats of a
+    /// Returns whether a parameter starts from prior knowledge instead of the prior: all but the seats of a
     /// ladder.
     pub(super) fn is_known(&self, at: usize) -> bool {
         self.known.is_some() && (at < self.counts.entrants || at + 1 == self.theta.len())
@@ -199,7 +199,8 @@ impl<'a> Fit<'a> {
         at < self.counts.entrants && self.known.is_some_and(|(known, _)| is_anchor(known))
     }
 
-    /// The fit in which the results of each pair differ from what the ratings expect by a limited amount.
+    /// The fit in which the results of each pair differ from the expectation by the ratings by a limited
+    /// amount.
     fn with_limited_pairs(mut self) -> Fit<'a> {
         for _ in 0..MOST_ROUNDS {
             let before = self.theta.clone();
@@ -272,7 +273,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// The share of a parameter that what is known before all results determines, from 0 to 1.
+    /// The share of a parameter that prior knowledge determines, from 0 to 1.
     pub(super) fn share_of_prior(&self, at: usize, covariance: &[f64]) -> f64 {
         let n = self.theta.len();
         match self.known.filter(|_| self.is_known(at)) {
@@ -291,14 +292,15 @@ impl<'a> Fit<'a> {
         (0..self.counts.entrants).filter(|&at| !self.is_fixed(at))
     }
 
-    /// The logarithm of the density of what is known of the strengths and the level.
+    /// The logarithm of the density of the prior knowledge of the strengths and the level.
     pub(super) fn log_known(&self) -> f64 {
         let Some((known, origin)) = self.known else { return 0.0 };
         let of_entrants: f64 = self.free().map(|at| self.start(at, known).1.log).sum();
         of_entrants + self.level_start((known, origin)).log
     }
 
-    /// Adds what is known of the strengths and the level to the derivatives, and removes those by fixed parameters.
+    /// Adds prior knowledge of the strengths and the level to the derivatives, and removes those by fixed
+    /// parameters.
     pub(super) fn add_known(&self, gradient: &mut [f64], curvature: &mut [f64]) {
         let Some((known, origin)) = self.known else { return };
         let n = gradient.len();

@@ -55,7 +55,7 @@ impl Clusters {
         self.groups(Grouping::Opening).count()
     }
 
-    /// The sets by what they have in common.
+    /// The sets by a common property.
     pub(super) fn groups(&self, by: Grouping) -> impl Iterator<Item = &[SetOnOpening]> {
         self.0.chunk_by(move |one, other| {
             one.opening == other.opening && (by == Grouping::Opening || one.pairing == other.pairing)

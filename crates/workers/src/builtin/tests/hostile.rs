@@ -1,4 +1,4 @@
-//! Workers with a token that send what they should not.
+//! Workers with a token that send invalid messages.
 
 use super::*;
 use crate::archive::ArchiveId;
@@ -6,7 +6,7 @@ use crate::carrier::Order;
 use crate::machine::MachineState;
 use crate::tests::first_unit;
 
-/// A coordinator's end, and what it passes on.
+/// A coordinator's end, and its events.
 struct Hub {
     orders: UnboundedSender<Order>,
     events: UnboundedReceiver<CarrierEvent>,

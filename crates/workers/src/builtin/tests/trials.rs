@@ -78,7 +78,7 @@ async fn taken(events: &mut UnboundedReceiver<TrialEvent>) -> String {
     }
 }
 
-/// The worker that reports, and what it says.
+/// The worker that reports, and its report.
 async fn reported(events: &mut UnboundedReceiver<TrialEvent>) -> (String, TrialReply) {
     match next(events).await {
         TrialEvent::Reported(worker, reply, _) => (worker, reply),

@@ -55,7 +55,7 @@ impl Core {
         Core::with(server, Rc::default())
     }
 
-    /// Starts one that knows what an earlier one has seen.
+    /// Starts one with the memory of an earlier one.
     pub(super) fn with(server: &Server, seen: Rc<RefCell<Seen>>) -> Core {
         Core::with_broker(server, server.broker(), seen)
     }

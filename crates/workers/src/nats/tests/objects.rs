@@ -15,7 +15,7 @@ fn outcome_that_exceeds_message_goes_through_object_store() {
         let jetstream = async_nats::jetstream::new(server.client().await);
         let files = jetstream.get_object_store("referee-outcomes").await.unwrap();
         let are_deleted = async || {
-            // A list never ends if what it waits for is deleted in the meantime.
+            // A list never ends if the object that it waits for is deleted in the meantime.
             let left = async { files.list().await.unwrap().collect::<Vec<_>>().await };
             let left = timeout(Duration::from_secs(1), left).await;
             left.is_ok_and(|left| left.into_iter().all(|file| file.unwrap().deleted))

@@ -55,7 +55,7 @@ impl League {
         let mut names = Vec::new();
         for bucket in ["referee-files", "referee-outcomes"] {
             let objects = jetstream.get_object_store(bucket).await.unwrap();
-            // A list never ends if what it waits for is deleted in the meantime.
+            // A list never ends if the object that it waits for is deleted in the meantime.
             let listed = async { objects.list().await.unwrap().collect::<Vec<_>>().await };
             let listed = timeout(TIMES.lost, listed).await.unwrap_or_default();
             let kept = listed.into_iter().map(Result::unwrap).filter(|object| !object.deleted);
