@@ -8,7 +8,7 @@ use ::referee::game::test_length::long_or;
 use serde_json::{Value, json};
 
 use crate::common::{Folder, Referee, SEED, Signal, kill, referee, sample};
-use crate::game_programs::{PUNCTUAL, bot, changed, play};
+use crate::game_programs::{PUNCTUAL, changed, play};
 
 /// Failures of a program in place of an answer to `play` with four discs on the board, and the referee's
 /// message.

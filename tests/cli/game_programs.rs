@@ -18,7 +18,7 @@ use crate::common::{Ended, Folder, ROOT, Referee, Signal, TIMEOUT, referee, samp
 /// The directory of the example.
 pub(crate) const GAME: &str = "examples/games/connect_four";
 
-pub(crate) fn bot() -> String {
+fn bot() -> String {
     format!("python3 '{ROOT}/{GAME}/bot.py'")
 }
 

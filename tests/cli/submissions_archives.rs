@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::common::league::drain;
 use crate::common::{Ended, Folder, referee};
 use crate::sandbox::missing;
-use crate::submissions::{BUILD, bearer, bot, league, log, owner, receive_match_of, serve, site, submit};
+use crate::submissions::{BUILD, bearer, bot, league, owner, receive_match_of, serve, site, submit};
 use crate::watch::wait_until;
 
 /// Writes archives of a bot's directory as Windows, macOS and `tar` make them.

@@ -7,7 +7,7 @@
 //! * **In a knockout** entrants are ordered by the round of their elimination, later first, because byes yield fewer
 //!   points. Points order those eliminated in the same round.
 //! * **Annulled** results, those of an entrant that withdrew too early ([`Withdrawn::Annulled`]), give no points and
-//! break no ties. Its own row shows its matches, and comes last.
+//!   break no ties. Its own row shows its matches, and comes last.
 //! * **By amounts** ([`RankBy::Amounts`]) entrants are ordered by what they get a match, and points order those that get the
 //!   same.
 //! * **By share** ([`RankBy::Share`]): where numbers of matches differ by design, entrants are ordered by their points in

@@ -12,8 +12,7 @@ use std::{env, fs, process};
 
 use cases::{
     ADA, Act, BOB, EVE, ORGANISERS_ACTS, OWNERS_ACTS, Outcome, QUOTA, SERVERS_ACTS, act, at, by,
-    disqualified, invitation, m1, organised, own, owner, players, programs, requested, rules, said,
-    submitted, today,
+    disqualified, invitation, m1, organised, own, owner, programs, requested, rules, said, submitted, today,
 };
 use referee_game::test_length::long_or;
 use referee_store::RequestedDecision;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use referee_stats::amounts::MeanAmount;
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{self, Counts, Origin, Strengths};
 use referee_stats::schedule::{Format, MatchId, RankBy, Schedule};

@@ -103,7 +103,7 @@ pub(super) fn submitted(name: &str) -> SubmittedBot<'_> {
     SubmittedBot { name, command: "./mouse", language: None }
 }
 
-pub(super) fn players() -> Vec<String> {
+fn players() -> Vec<String> {
     ["abacus", "cat"].map(str::to_owned).to_vec()
 }
 
