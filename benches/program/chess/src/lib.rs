@@ -1,38 +1,31 @@
 //! The chess of `referee-games` as a WebAssembly module, which the bench `program` plays beside the built-in one. A state is the options
 //! and the view, which has the whole position.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::error::Error;
 
 use referee_game::chance::Uniform;
 use referee_game::erased::{ErasedRules, Knowledge, Rules, Table};
 use referee_game::{Seat, Seating, Turn, Viewer};
 use referee_games::chess::Chess;
+use referee_module::{Answer, Reader, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 const SEATING: Seating = Seating::new(2, 2);
 
-/// A request; each type of it has some of the fields.
-#[derive(Deserialize)]
-struct Request {
-    r#type: String,
-    options: Option<Box<RawValue>>,
-    state: Option<State>,
-    #[serde(default)]
-    moves: Vec<Move>,
-}
-
-#[derive(Deserialize)]
-struct Move {
-    seat: Seat,
-    r#move: String,
-}
+referee_module::export!(answer);
 
 #[derive(Serialize, Deserialize)]
 struct State {
     options: Box<RawValue>,
     view: Box<RawValue>,
     turns_left: Option<u32>,
+}
+
+impl referee_module::State for State {
+    fn read(value: &mut Reader<'_>) -> Result<State, Box<dyn Error>> {
+        Ok(serde_json::from_str(value.json()?)?)
+    }
 }
 
 /// Chess has no chance, and its views leave nothing to imagine.
@@ -68,43 +61,22 @@ fn position(table: &mut dyn Table) -> String {
     format!(r#"{{"state":{},"turn":{turn}}}"#, serde_json::to_string(&state).expect("JSON"))
 }
 
-fn answer(request: &[u8]) -> String {
+fn answer(request: Request<'_, State>) -> Answer {
     let rules = ErasedRules::<Chess>::RULES;
-    let Request { r#type, options, state, moves } = serde_json::from_slice(request).expect("a request");
-    let Some(State { options, view, turns_left }) = state else {
-        let options = options.expect("`start`");
-        return position(&mut *rules.open(&options, SEATING).expect("options"));
+    let Some(State { options, view, turns_left }) = request.state else {
+        let options = RawValue::from_string(request.options.to_owned())?;
+        return Ok(position(&mut *rules.open(&options, SEATING).expect("options")));
     };
-    if r#type == "show" {
-        return format!(r#"{{"view":{view}}}"#);
+    if request.kind == "show" {
+        return Ok(format!(r#"{{"view":{view}}}"#));
     }
-    let seat = moves[0].seat;
+    let made = request.moves.first().ok_or("the request has no move")?;
+    let seat = Seat(made.seat as u8);
     let known = Knowledge { options: &options, seating: SEATING, seat, view: &view, turns_left };
     let mut tables = rules.imagine(&known, 1, &mut NoChance).expect("a view").expect("positions");
     let table = &mut *tables[0];
     let Turn::Decide(decision) = table.ask() else { unreachable!("a seat decides") };
-    let index = table.find(&decision, seat, &moves[0].r#move).unwrap_or_else(|_| panic!("a legal move"));
+    let index = table.find(&decision, seat, &made.r#move).unwrap_or_else(|_| panic!("a legal move"));
     table.play(decision, &[index]).expect("a position");
-    position(table)
-}
-
-/// The request, then its answer.
-static TEXT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-
-fn text() -> MutexGuard<'static, Vec<u8>> {
-    TEXT.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn alloc(length: u32) -> u32 {
-    let mut text = text();
-    text.resize(length as usize, 0);
-    text.as_ptr().addr() as u32
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn handle(_: u32, _: u32) -> u64 {
-    let mut text = text();
-    *text = answer(&text).into_bytes();
-    (text.as_ptr().addr() as u64) << 32 | text.len() as u64
+    Ok(position(table))
 }

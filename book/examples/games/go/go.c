@@ -1,1 +1,0 @@
-../../../../examples/games/go/go.c

@@ -1,0 +1,1 @@
+../../../../../examples/games/go/src/lib.rs

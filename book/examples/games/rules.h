@@ -1,1 +1,0 @@
-../../../examples/games/rules.h

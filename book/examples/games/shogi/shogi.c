@@ -1,1 +1,0 @@
-../../../../examples/games/shogi/shogi.c

@@ -1,0 +1,1 @@
+../../../../../examples/games/shogi/src/lib.rs
