@@ -232,6 +232,8 @@ const checks = {
       const secrets = (await page.textContent("#moves [aria-current]")).split("(secret)").length - 1;
       assert.equal(secrets, count, `view ${view} sees the moves that its seat saw`);
     }
+    await page.evaluate(() => { document.querySelector("#view option").textContent = "a-bot-with-a-name-as-long-as-names-may-be ".repeat(3); });
+    await fits(page);
   },
 
   /** Names, `info` and reasons are text, whatever they contain. */

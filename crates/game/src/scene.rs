@@ -302,7 +302,7 @@ impl Tone {
             Tone::Ink => "#1c2024",
             Tone::Faint => "#5f6871",
             Tone::Paper => "#ffffff",
-            Tone::Board => "#d3d8dd",
+            Tone::Board => "#e2ded5",
             Tone::Light => "#f1ecdf",
             Tone::Dark => "#7a9470",
             Tone::OnDark => "#f4f7f2",

@@ -72,7 +72,7 @@ class KuhnPoker(Game[Json]):
         shapes = []
         for seat, name in enumerate(NAMES):
             left = 60 + 340 * seat
-            chips = f"{name}: {state['chips'][seat]:+d}"
+            chips = f"{name}: {state['chips'][seat]:+d}".replace("-", "−")
             shapes.append(label(f"chips {seat}", [left + 120, 40], chips, name))
             if state["cards"]:
                 is_seen = viewer in ("all", seat)

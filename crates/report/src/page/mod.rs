@@ -158,14 +158,16 @@ pub fn interval_bar(estimate: Estimate, scale: Scale) -> Markup {
     }
 }
 
-/// A whole number with a sign for people: `+338`, `−84`.
-pub(crate) fn signed(value: f64) -> String {
+/// A whole number with the sign for minus that people read: `338`, `−84`.
+pub fn whole(value: f64) -> String {
     let rounded = value.round();
-    match rounded {
-        _ if rounded > 0.0 => format!("+{rounded}"),
-        _ if rounded < 0.0 => format!("−{}", -rounded),
-        _ => "0".to_owned(),
-    }
+    if rounded < 0.0 { format!("−{}", -rounded) } else { format!("{}", rounded.abs()) }
+}
+
+/// The same with a sign for plus: `+338`, `−84`.
+pub(crate) fn signed(value: f64) -> String {
+    let sign = if value.round() > 0.0 { "+" } else { "" };
+    format!("{sign}{}", whole(value))
 }
 
 fn rounded(value: f64) -> String {

@@ -8,20 +8,20 @@ function shape(name, attributes) {
   return made;
 }
 
-/** The width of the label of a seat, in widths of an em: that of a seat with a partner, `seat 0 + 2`. */
-const LABEL = 5.2;
+/** The width of the label of a seat, in widths of an em: a little less than that of a seat with a partner, `seat 0 + 2`, so that badges keep their distance. */
+const LABEL = 5;
 /** Measures texts in the font of boards. */
 const pen = document.createElement("canvas").getContext("2d");
 
-/** A label on a board of this size: that of a seat, or of a seat and its partners, is the name of its bot, cut to its width. */
+/** A label on a board of this size: that of a seat, or of a seat and its partners, is the name of its bot, cut to its width. More words may follow. */
 function labelled(text, size, seats) {
-  const seat = /^seat (\d+)(?: \+ \d+)*$/.exec(text)?.[1], name = seat && seats[seat]?.name;
+  const [, seat, more = ""] = /^seat (\d+)(?: \+ \d+)*( .*)?$/.exec(text) ?? [], name = seat && seats[seat]?.name;
   if (!name) return text;
   pen.font = `600 ${size}px system-ui, sans-serif`;
   const fits = (shown) => pen.measureText(shown).width <= LABEL * size, letters = [...name];
-  if (fits(name)) return name;
+  if (fits(name)) return name + more;
   while (letters.length > 1 && !fits(`${letters.join("")}…`)) letters.pop();
-  return `${letters.join("").trimEnd()}…`;
+  return `${letters.join("").trimEnd()}…${more}`;
 }
 
 /** A part of a shape. `seats` have the names of bots. */

@@ -4,6 +4,8 @@ const $ = (id) => document.getElementById(id);
 const LAYERS = 4;
 /** The states of a view are kept at every so many steps, so that going back is fast. */
 const KEPT = 64;
+/** The tones that name a side. */
+const COLOURS = ["white", "black", "red", "orange", "yellow", "green", "blue", "purple", "gold"];
 /** Boards with more things than these are larger. */
 const MANY = 125;
 
@@ -146,7 +148,7 @@ function drawSeats() {
     const who = element("div", { class: "who" });
     who.append(seat.href ? element("a", { class: "name", href: seat.href }, seat.name) : element("span", { class: "name" }, seat.name));
     const partners = replay.seats.filter((other, m) => m !== n && other.team === seat.team && other.name !== seat.name);
-    const about = [capital(seat.tone), ...partners.length ? [`with ${partners.map(({ name }) => name).join(" and ")}`] : []];
+    const about = [...COLOURS.includes(seat.tone) ? [capital(seat.tone)] : [], ...partners.length ? [`with ${partners.map(({ name }) => name).join(" and ")}`] : []];
     if (used[n]?.count) about.push(`used ${clock(used[n].ms)}, ${clock(used[n].ms / used[n].count)} a move`);
     const left = step.b && step.b[n];
     if (left !== null && left !== undefined) {
@@ -160,7 +162,7 @@ function drawSeats() {
     const count = faults[at][n], score = isLast(at) ? replay.scores?.[n] : undefined, end = element("span", {});
     if (count) end.append(element("span", { class: "fault", title: "faults" }, `⚑ ${count} `));
     const amount = isLast(at) ? replay.amounts?.[n] : undefined;
-    if (amount !== undefined) end.append(element("small", { class: "amount" }, `${amount} `));
+    if (amount !== undefined) end.append(element("small", { class: "amount" }, `${amount} `.replace("-", "−")));
     if (score !== undefined) end.append(element("span", { class: "score" }, score === 0.5 ? "½" : String(score)));
     item.append(end);
     return item;

@@ -54,7 +54,8 @@ function drawPlots() {
   if (scored.some((points) => points.length > 1)) {
     const own = ([i, points], side) => [i, sides.length === 2 && side === sides[1] ? 1 - points : points];
     const title = sides.length === 2 ? `Expected points of ${sideName(sides[0])}, as each bot sees it` : "Expected points of each side";
-    plots.push(plot(title, keyOf(sides), ["1", "½", "0"], (x) => scored.map((points, seat) => shape("polyline", {
+    const drawn = sides.filter((side) => seats.some(({ team }, seat) => team === side && scored[seat].length > 1));
+    plots.push(plot(title, keyOf(drawn), ["1", "½", "0"], (x) => scored.map((points, seat) => shape("polyline", {
       class: `l${1 + seats[seat].team % 6}`,
       points: points.map((point) => own(point, seats[seat].team)).map(([i, value]) => `${x(i)},${(100 - 100 * value).toFixed(1)}`).join(" "),
     }))));

@@ -104,7 +104,7 @@ impl Site<'_> {
                         tr {
                             th class="t" { (if has_expectation { "Opponent" } else { "Partner" }) }
                             th { "Points" }
-                            th class="t" { span class="hide" { "Share of results" } }
+                            th class="t" { "Results" }
                             th { "W / D / L" }
                             @if has_expectation { th { "Against expectation" } }
                             th class="t" { "Matches" }

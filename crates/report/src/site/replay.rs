@@ -148,7 +148,7 @@ fn seats(listed: &ListedMatch, unit: Option<&str>, links: &Links<'_>) -> Markup 
         let of_seat = listed.faults.get(seat).into_iter().flat_map(Faults::iter);
         let each: Vec<String> =
             of_seat.map(|(code, count)| format!("{count} {}", fault_in_words(code))).collect();
-        if each.is_empty() { "none".to_owned() } else { each.join(", ") }
+        each.join(", ")
     };
     let cpu = |seat: usize| listed.cpu_ms.get(seat).copied().flatten();
     html! {

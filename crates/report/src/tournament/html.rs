@@ -145,7 +145,7 @@ pub(crate) fn standings(
                     th { "#" }
                     th class="t" { "Entrant" }
                     th { "Points" }
-                    th class="t" { span class="hide" { "Share of results" } }
+                    th class="t" { "Results" }
                     th { "W / D / L" }
                     th class="t" { "95% interval" }
                     th { "Elo" }
