@@ -67,11 +67,17 @@ try {
   assert.match(await start.getAttribute("#plot", "aria-label"), /^Rating from \d{4}-\d\d-\d\d to .* Elo$/);
   await picture(start, "player");
   await start.waitForSelector("#opponents tbody tr");
+  assert.match(await start.textContent("#ended li"), /^[WDL]/, "how it ended for this player");
+  assert.ok(await start.locator("#ended li").count() <= 10, "the others are one click away");
   await fits(start);
   await isAccessible(start);
   await start.click("#ended a");
   await start.waitForSelector("#board g g");
   assert.match(await start.textContent("#facts"), /^Began\d{4}-\d\d-\d\d \d\d:\d\d UTCEnded\d{4}-\d\d-\d\d \d\d:\d\d UTC.*Clock.*Duration.*Rated/);
+  const [, moves] = (await start.textContent("#title")).match(/(?:in|after) (\d+) moves?$/);
+  assert.match(await start.textContent("#facts"), new RegExp(`Moves${moves}Rated`), "as in the heading");
+  const below = await start.evaluate(() => ["plots", "about"].map((id) => document.getElementById(id).getBoundingClientRect().left));
+  assert.ok(below[0] < below[1], "the facts stand beside the plots");
   assert.equal(await start.textContent("#get a"), "Download the record");
   await fits(start);
   await isAccessible(start);

@@ -15,6 +15,14 @@ try {
   await page.waitForSelector(`#standings a:text-is("${name}")`);
   const cell = await page.textContent(`#standings td.name:has(a:text-is("${name}"))`);
   assert.ok(cell.includes(player), "its id is beside it");
+  assert.ok(await page.evaluate(() => [...document.querySelectorAll("#standings td.name")].filter((cell) => cell.querySelector(".online")).every((cell) => {
+    const [name, dot] = [cell.querySelector("a"), cell.querySelector(".online")];
+    cell.style.display = "block";
+    cell.style.width = `${name.getBoundingClientRect().width + 2}px`;
+    return dot.getBoundingClientRect().top < [...name.getClientRects()].at(-1).bottom;
+  })), "the dot of who is online stays with the name");
+  await page.reload();
+  await page.waitForSelector(`#standings a:text-is("${name}")`);
   assert.ok((await page.textContent("#podium")).includes(name));
   assert.ok((await page.textContent("#title")).includes(name));
   assert.ok((await page.textContent("#ended li")).includes(name));

@@ -16,6 +16,7 @@ try {
   assert.match(latest, new RegExp(`^${other} is awarded to one.*Ruling 2`));
   assert.ok(first.startsWith(`${match} is void${reason}`), first);
   await page.waitForFunction(() => document.querySelectorAll("#ended .tag.warn").length === 2);
+  await page.evaluate(() => { for (const tag of document.querySelectorAll("#ended .tag")) tag.textContent += " of a-bot-with-a-name-as-long-as-names-may-be"; });
   await fits(page);
   await isAccessible(page);
   await page.click(`#rulings a:text-is("${match}")`);

@@ -74,7 +74,7 @@ pub(crate) fn wait_for_moves(site: &Site, id: &str, moves: u64) {
 
 #[test]
 fn a_browser_follows_a_match_to_its_end() {
-    for game in ["checkers", "saxum", "keezen"] {
+    for game in ["checkers", "chess", "saxum", "keezen"] {
         let folder = Folder::new();
         let (referee, site) = watched(&folder, game, (0.02, 5), &["--set", "turn_limit=40", "-n", "2"]);
         // All games have the same pages.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use referee_game::Meta;
 use referee_league::LeadTaken;
 use referee_match::{Ending, Faults, InfoTotals};
-use referee_report::page::halves;
+use referee_report::page::{halves, whole};
 use referee_report::preview::{Preview, PreviewRow, drawable, drawn};
 use referee_report::story::Story;
 use referee_report::tournament::BracketRound;
@@ -305,9 +305,9 @@ impl StandingsRow {
     pub(super) fn preview(&self) -> PreviewRow {
         let figure = match self.rating {
             Some(Estimate { value, low, high }) if (high - low).is_finite() => {
-                format!("{} ± {}", value.round(), ((high - low) / 2.0).round())
+                format!("{} ± {}", whole(value), ((high - low) / 2.0).round())
             }
-            Some(rating) => rating.value.round().to_string(),
+            Some(rating) => whole(rating.value),
             None => format!("{} of {}", halves(self.points), self.possible.unwrap_or(self.matches)),
         };
         PreviewRow {

@@ -151,6 +151,8 @@ pub(super) struct PlayedMatch {
     pub(super) id: String,
     /// The names of the players by seat.
     pub(super) seats: Vec<String>,
+    /// By seat; `None` without a result.
+    pub(super) ranks: Option<Vec<u8>>,
     /// The result in words.
     pub(super) text: String,
     /// When it ended, in UTC.

@@ -9,7 +9,8 @@ use axum::response::Response;
 use maud::{Markup, html};
 use referee_game::json;
 use referee_league::Standing;
-use referee_report::page::{Scale, interval_bar};
+use referee_report::page::{Scale, interval_bar, whole};
+use referee_stats::rating::Estimate;
 use referee_store::StoreError;
 use serde::{Deserialize, Serialize};
 
@@ -207,7 +208,7 @@ fn told(
         @if let Some(first) = standings.first().filter(|_| season.winner.is_some()) {
             p class="lede" {
                 @let margin = (first.standing.rating.high - first.standing.rating.value).round();
-                (first.player.shown()) " came first: rated " (first.standing.rating.value.round()) " "
+                (first.player.shown()) " came first: rated " (whole(first.standing.rating.value)) " "
                 span class="muted small" { "± " (margin) } " after " (first.standing.matches) " rated matches."
             }
         }
@@ -215,7 +216,7 @@ fn told(
             div class="head" { h2 id="standings-title" { "Final standings" } }
             (table(standings))
             p class="note" {
-                "Ratings are Elo with their 95% intervals. Those with a question mark are still uncertain; anchors (=) are fixed."
+                "Ratings are Elo with their 95% intervals. Those with a question mark are still uncertain; those of anchors are fixed."
             }
         }
         section aria-labelledby="matches-title" {
@@ -267,12 +268,16 @@ fn table(standings: &[SeasonRow]) -> Markup {
                         td class="num" { @if let Some(place) = row.standing.place { (place) } }
                         td class="name" { a href={ "../players/" (row.player.name) } { (row.player.shown()) } }
                         td class="lead num" {
-                            (row.standing.rating.value.round())
-                            @if row.standing.is_anchor { " =" } @else if row.standing.is_provisional { " ?" }
+                            @let Estimate { value, high, .. } = row.standing.rating;
+                            (whole(value)) " "
+                            span class="muted small" {
+                                @if row.standing.is_anchor { "fixed" } @else { "± " ((high - value).round()) }
+                                @if row.standing.is_provisional { " ?" }
+                            }
                         }
                         td class="bar" { (interval_bar(row.standing.rating, scale)) }
                         td class="num beside" { (row.standing.wdl.wins) " / " (row.standing.wdl.draws) " / " (row.standing.wdl.losses) }
-                        td class="num" data-l="Faults" { (row.standing.faulted) }
+                        td class="num" data-l="Faults" { @if row.standing.faulted > 0 { (row.standing.faulted) } }
                         td class="num" data-l="Matches" { (row.standing.matches) }
                     }
                 }

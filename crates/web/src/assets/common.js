@@ -104,8 +104,14 @@ const halves = (points) => (Math.abs(points % 1) === 0.5 ? `${Math.abs(points) >
 /** What people see of what has a name. */
 const shownName = ({ name, display_name: display }) => display ?? name;
 
+/** A name with its version less prominent. */
+function versioned(shown) {
+  const at = shown.lastIndexOf("@");
+  return at < 1 ? [shown] : [shown.slice(0, at), element("span", { class: "v" }, shown.slice(at))];
+}
+
 /** A link to the page of a player of a ladder. */
-const playerLink = (player) => element("a", { href: `${root}players/${encodeURIComponent(player.name)}` }, shownName(player));
+const playerLink = (player) => element("a", { href: `${root}players/${encodeURIComponent(player.name)}` }, ...versioned(shownName(player)));
 
 const matchLink = (id, text = id) => element("a", { href: `${root}matches/${encodeURIComponent(id)}` }, text);
 
@@ -114,6 +120,15 @@ const ruled = ({ id, outcome }) => `${outcome} by ruling ${id}`;
 
 /** A time to the minute, in UTC. */
 const minute = (at) => at.slice(0, 16).replace("T", " ");
+
+/** A place as an ordinal number. */
+function ordinal(place) {
+  const ending = place % 100 > 10 && place % 100 < 14 ? "th" : { 1: "st", 2: "nd", 3: "rd" }[place % 10] ?? "th";
+  return `${place}${ending}`;
+}
+
+/** A sign that a player is online: a letter, so that no line breaks between it and the name. */
+const onlineDot = () => ["\u00a0", element("span", { class: "online", role: "img", "aria-label": "online", title: "online" }, "●")];
 
 /** Why a player is not paired, in words. */
 const stateWords = (state) => {

@@ -39,7 +39,8 @@
       ["Ended", ended && minute(ended)],
       ["Clock", clock],
       ["Duration", duration !== undefined && inWords(duration)],
-      ["Moves", result && String(moves ?? "")],
+      // As in the heading, with those of the opening.
+      ["Moves", result && String((board === "replay" && replay?.steps.at(-1).n) || (moves ?? ""))],
       ["Rated", rated !== undefined && (rated ? "yes" : `no: ${whyNot}`)],
       ["Return match", other && link(encodeURIComponent(other), other)],
     ].filter(([, value]) => value);
@@ -78,6 +79,7 @@
         if (!seats[n]?.entrant) seat.name = seats[n]?.display_name ?? seat.name;
       });
       $("match").hidden = false;
+      $("evidence").append($("about"));
       start({ view: 0, matches: [shown] });
       showFacts({ clock: shown.clock });
       if (isLive) sayLive();

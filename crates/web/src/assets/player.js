@@ -3,6 +3,8 @@
 {
   const name = decodeURIComponent(location.pathname.split("/").pop());
   const day = (at) => at.slice(0, 10);
+  /** The number of opponents and matches that are shown at first. */
+  const FIRST = 10;
 
   /** The rating over time with its interval. */
   function plot(history) {
@@ -30,7 +32,7 @@
   /** The results against each opponent. */
   function opponents(met) {
     $("met").hidden = !met.length;
-    refill($("opponents").tBodies[0], ...met.map((other) => {
+    showFirst($("opponents").tBodies[0], $("all-met"), `All ${met.length} opponents`, met.map((other) => {
       const { points, matches, wins, draws, losses, expected, last_match: last } = other;
       const more = Math.round(10 * (points - expected)) / 10;
       const text = more === 0 ? "0.0" : `${more > 0 ? "+" : "−"}${Math.abs(more).toFixed(1)}`;
@@ -45,24 +47,46 @@
     }));
   }
 
-  const standing = ({ place, anchor, newest }) => (place ? `Number ${place} of the ladder` : anchor ? "An anchor, whose rating is fixed" : newest ? "Without a place" : "An earlier version");
+  const standing = ({ place, anchor, newest }) => (place ? `${ordinal(place)} on this ladder` : anchor ? "An anchor, whose rating is fixed" : newest ? "Without a place" : "An earlier version");
+
+  /** How a match ended for this player, as a letter; null without a result. */
+  function letter({ seats, ranks }) {
+    if (!ranks) return null;
+    const best = Math.min(...ranks), own = ranks[seats.indexOf(name)];
+    return own > best ? "L" : ranks.every((rank) => rank === best) ? "D" : "W";
+  }
+
+  /** Shows the first rows of a list, and all of them when somebody asks. */
+  function showFirst(list, button, text, rows) {
+    const isWhole = button.dataset.whole === "true";
+    button.hidden = isWhole || rows.length <= FIRST;
+    button.textContent = text;
+    button.onclick = () => {
+      button.dataset.whole = "true";
+      button.hidden = true;
+      refill(list, ...rows);
+      list.querySelectorAll("a")[FIRST]?.focus();
+    };
+    refill(list, ...rows.slice(0, isWhole ? rows.length : FIRST));
+  }
 
   function show(player) {
     document.title = `${shownName(player)}: ${whole(player.rating.value)}`;
     $("title").textContent = $("name").textContent = shownName(player);
     const results = `${player.wins} won, ${player.draws} drawn, ${player.losses} lost`;
-    const where = player.season ? `In season ${player.season}, the last one in which it played` : standing(player);
-    $("told").textContent = player.matches ? `${where}: ${results}.` : "No rated match has ended yet.";
+    const where = player.season ? `Last played in season ${player.season}` : standing(player);
+    const whose = player.owner ? `, by ${player.owner}${player.affiliation ? ` (${player.affiliation})` : ""}` : "";
+    $("told").textContent = player.matches ? `${where}${whose}.` : `No rated match has ended yet${whose}.`;
     const [now, isGood] = presence(player);
     const says = now || (player.last_seen ? `last match ${minute(player.last_seen)} UTC` : "not seen yet");
     $("state").replaceChildren(element("span", { class: isGood ? "tag good" : "tag" }, says),
-      ...[player.display_name && player.name, player.owner, player.affiliation].filter(Boolean).map((about) => element("span", { class: "small muted" }, about)));
+      ...player.display_name ? [element("span", { class: "small muted" }, player.name)] : []);
+    const points = player.wins + player.draws / 2, of = player.margin_in_field;
     const figures = [
-      ["Rating", elo(player.rating), player.provisional ? "still uncertain" : ""],
-      ["Place", [player.place ?? "–"], player.place ? "" : player.anchor ? "an anchor" : player.season ? "not in this season" : "an earlier version"],
-      ...player.anchor || player.margin_in_field === null ? [] : [["In the field", [`± ${Math.round(player.margin_in_field)}`], "Elo"]],
+      ["Rating", elo(player.rating), player.anchor || of === null ? "" : `± ${Math.round(of)} against the field${player.provisional ? ", still uncertain" : ""}`],
       ["Rated matches", [player.matches], results],
-      ["Faults", [player.faulted], "matches with a fault"],
+      ["Points", [player.matches ? `${Math.round(100 * points / player.matches)}%` : "–"], "of its rated matches"],
+      ["Faults", [player.faulted], player.faulted === 1 ? "match with a fault" : "matches with a fault"],
     ];
     $("figures").replaceChildren(...figures.map(([key, value, small]) =>
       element("div", {}, element("dt", {}, key), element("dd", {}, ...value, ...small ? [element("small", {}, small)] : []))));
@@ -73,9 +97,9 @@
     $("others").hidden = others.length === 0;
     $("others").parentElement.classList.toggle("half", others.length > 0);
     refill($("versions"), ...others.map((version) => element("li", {}, playerLink({ name: version }))));
-    refill($("ended"), ...player.last_matches.map(({ id, text, ended_at, rated, ruling }) => element("li", { class: "row" },
-      element("span", { class: "grow" }, text, ...ruling ? [" ", element("span", { class: "tag warn" }, ruled(ruling))] : []),
-      element("span", { class: "small muted" }, `${rated ? "" : "not rated, "}${minute(ended_at)}`), matchLink(id))));
+    showFirst($("ended"), $("all-ended"), `The last ${player.last_matches.length}`, player.last_matches.map((match) => element("li", { class: "row" },
+      form(letter(match) ?? ""), element("span", { class: "grow" }, match.text, ...match.ruling ? [" ", element("span", { class: "tag warn" }, ruled(match.ruling))] : []),
+      element("span", { class: "small muted" }, `${match.rated ? "" : "not rated, "}${minute(match.ended_at)}`), matchLink(match.id))));
   }
 
   async function look() {

@@ -11,10 +11,11 @@ const BOARDS = isStart ? 3 : 8;
 /** The number of rulings that are shown before somebody asks for all of them. */
 const RULINGS = 3;
 
-function item({ id, seats, moves, board, result, ruling }) {
+function item({ id, seats, moves, board, result, ruling, began_at: began }) {
   const line = [element("span", { class: "grow" }, result ? result.text : element("b", {}, sides(seats).join(" – ")))];
   const say = (text) => line.push(element("span", { class: "small muted" }, text));
   if (!result && moves !== null) say(moves === 1 ? "1 move" : `${moves} moves`);
+  if (result && began) say(minute(began));
   if (board === "held") say("board shown when the deal is complete");
   if (board === "none") say("no board");
   if (ruling) line.push(element("span", { class: "tag warn" }, ruled(ruling)));
@@ -29,8 +30,8 @@ function named(row) {
   if (!rating) return [shownName(row), ...id];
   const [says, isGood] = presence(row);
   // Most are online: a dot says so.
-  const said = says === "online" ? element("span", { class: "online", role: "img", "aria-label": "online", title: "online" }) : element("small", { class: isGood ? "online" : "" }, says);
-  return [playerLink(row), ...says ? [said] : [], ...id];
+  const said = says === "online" ? onlineDot() : says ? [element("small", { class: isGood ? "online" : "" }, says)] : [];
+  return [playerLink(row), ...said, ...id];
 }
 
 /** A ruling, with links to its matches. */
@@ -80,7 +81,6 @@ function showRows(rows) {
 function podium(rows) {
   const first = rows.filter(({ place, matches }) => place && matches).slice(0, 3);
   const scale = scaleOf(first.filter(({ rating }) => rating).map(({ rating }) => rating));
-  const ending = ["st", "nd", "rd"];
   $("podium").hidden = !first.length;
   refill($("podium"), ...first.map((row) => {
     const { place, rating, points, matches, possible = matches, recent } = row;
@@ -89,7 +89,7 @@ function podium(rows) {
     const why = recent?.matches ? `won ${recent.wins} of the last ${recent.matches}` : "";
     const whose = [...new Set([row.owner, row.affiliation])].filter(Boolean).join(" · ");
     return element("li", place === 1 ? { class: "first" } : {},
-      element("span", { class: "place" }, `${place}${ending[place - 1] ?? "th"}`),
+      element("span", { class: "place" }, ordinal(place)),
       element("span", { class: "name plain" }, rating ? playerLink(row) : shownName(row)),
       ...whose ? [element("span", { class: "small muted owner" }, whose)] : [],
       element("p", { class: "figure" }, ...figure), rating ? interval(rating, scale) : bar(row),
@@ -193,6 +193,11 @@ class Board {
       [this.things, this.looks] = [new Map(), data.looks];
       // Where a side is one seat, its colour and its clock stand beside its name.
       if (data.seats.length === 2) this.who.forEach((line, n) => line.firstChild.setAttribute("class", `badge b-${data.seats[n].tone}`));
+      // Boards have White at the bottom.
+      if (data.seats.length === 2 && data.seats[0].tone === "white") {
+        this.node.prepend(this.who[1]);
+        this.view.parentElement.after(this.who[0]);
+      }
       data.steps.forEach((step) => this.advance(step));
     }
     if (event === "step") {

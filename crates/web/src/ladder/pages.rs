@@ -221,7 +221,8 @@ impl LadderPages {
             moves: row.decisions,
         };
         let text = told.outcome();
-        PlayedMatch { id, seats: row.players, text, ended_at: row.ended_at, rated, ruling: None }
+        let LeagueMatch { players: seats, ranks, ended_at, .. } = row;
+        PlayedMatch { id, seats, ranks, text, ended_at, rated, ruling: None }
     }
 
     /// The players that were rated a week ago, in the order of the standings then.
