@@ -18,6 +18,7 @@ try {
   await page.waitForSelector("#bots b:text-is('crab')");
   await page.waitForSelector("#bots li:has(b:text-is('crab')) .tag:text-is('never played')");
   await page.waitForSelector("#queues b:text-is('short')");
+  await page.waitForSelector("#calm li:has(b:text-is('one'))", { state: "attached" });
   assert.deepEqual(await page.locator("#ladders a").allTextContents(), ["other", "short"], "the bar leads to both ladders");
   assert.match(await page.textContent("#events li"), /^Deadline: .* \(short\), in \d+ d \d+ h 2099-12-03 20:00 UTC$/);
   await fits(page);

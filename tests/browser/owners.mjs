@@ -54,6 +54,7 @@ try {
   await page.setViewportSize({ width: 1280, height: 800 });
   assert.ok(!page.url().includes(invitation), "the invitation is gone from the address");
   assert.ok((await page.textContent("#state")).includes("Ada Lovelace (ada)"));
+  assert.equal(await page.textContent("#today"), "Bots0of at most 5Challenges4of 4 left");
   assert.equal(await page.inputValue("#own-affiliation"), "<b>Low Tide Lab</b>");
 
   await page.fill("#bot", "abacus");

@@ -25,6 +25,8 @@ try {
   };
   await handIn(bad);
   await page.waitForSelector("#submissions .tag:text-is('failed')");
+  await page.waitForSelector("#failed .log:has-text('no such book')");
+  assert.equal(await page.textContent("#failed-title"), "mouse@1 has failed");
   await page.click("#submissions summary");
   await page.waitForSelector("#submissions .log:has-text('no such book')");
   await fits(page);
@@ -34,6 +36,7 @@ try {
   await handIn(good);
   await page.waitForSelector("#submissions b:text-is('mouse@2')");
   await page.waitForSelector("#submissions .tag:text-is('playing')");
+  await page.waitForSelector("#failed", { state: "hidden" });
   await page.waitForSelector("#matches summary");
   await page.click("#matches summary >> nth=0");
   await page.waitForSelector("#matches .log:has-text('standard error')");

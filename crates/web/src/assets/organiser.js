@@ -91,8 +91,14 @@
     list("notices", notices, ({ text }) => element("li", {}, text));
     list("queues", ladders, ladder, "None.");
     list("submissions", submissions, submission, "None.");
-    list("faults", faults, ({ ladder: on, id, player, fault, ended_at: at }) => line([element("b", {}, player), ` ${fault} in `, toMatch(on, id), ` on ${on}`], [], small(minute(at))), "None.");
-    list("bots", [...playing, ...bots.filter(({ ended }) => ended)], bot, "None.");
+    list("faults", faults, ({ ladder: on, id, player, fault, ended_at: at }) => line([element("b", {}, player), ` ${fault.replaceAll("_", " ")} in `, toMatch(on, id), ` on ${on}`], [], small(minute(at))), "None.");
+    // What needs a look comes first; of a class of two hundred, most bots just play.
+    const needsLook = ({ ended, online, paused, stuck, last_match: last }) => !ended && (!online || paused || stuck || !last);
+    const calm = bots.filter((one) => !needsLook(one)).toSorted((one, other) => Boolean(one.ended) - Boolean(other.ended));
+    list("bots", bots.filter(needsLook), bot, "All are online and play.");
+    $("others").hidden = !calm.length;
+    $("others-told").textContent = `${counted(calm.length, "bot")} without a problem, or that take part no longer`;
+    list("calm", calm, bot);
     list("owners", owners, owner, "None.");
     list("workers", ladders.flatMap(({ name, workers }) => workers.map((worker) => ({ on: name, ...worker }))),
       ({ on, name, state, connected, reason, matches, faults: made, lost }) => line([element("b", {}, name), ` on ${on} `, tag(connected ? state : "not connected", connected && state === "active" ? "good" : "warn")], [],

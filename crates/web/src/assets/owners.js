@@ -44,11 +44,11 @@
     const path = `owner/bots/${encodeURIComponent(name)}`, own = display ?? name;
     const facts = players.map(({ ladder, name: player, place, rating, provisional, online, state, matches, faulted }) => {
       const [said] = presence({ state, matches, faulted, online });
-      const what = [`${ladder}: `, pageLink(ladder, `players/${encodeURIComponent(player)}`, player)];
-      if (matches) what.push(`, ${place ? `place ${place}, ` : ""}${whole(rating.value)} ± ${margin(rating) ?? "?"}${provisional ? " (still uncertain)" : ""}, ${matches} matches`);
-      if (faulted) what.push(`, ${faulted} with faults`);
-      if (said) what.push(`, ${said}`);
-      return element("p", { class: "small muted" }, ...what);
+      const cells = [[pageLink(ladder, `players/${encodeURIComponent(player)}`, player), ` on ${ladder}`, ...said === "online" ? onlineDot() : []],
+        matches ? [place ? ordinal(place) : "–"] : [],
+        matches ? [...elo(rating), ...provisional ? [element("span", { class: "muted", title: "still uncertain" }, " ?")] : []] : [],
+        [matches ? `${matches} ${matches === 1 ? "match" : "matches"}${faulted ? `, ${faulted} with faults` : ""}` : "", matches && said && said !== "online" ? ", " : "", said === "online" ? "" : said]];
+      return element("li", {}, ...cells.map((cell, n) => element("span", n ? { class: "num" } : {}, ...cell)));
     });
     const tag = retired ? element("span", { class: "tag" }, ended ?? "retired") : paused ? element("span", { class: "tag warn" }, "paused") : "";
     const buttons = retired ? [] : [
@@ -56,7 +56,7 @@
     ];
     const how = connects ? "connects" : "is started by the server";
     return element("li", {}, element("div", { class: "row acts" },
-      element("span", { class: "grow" }, element("b", {}, own), ` ${display ? `(${name}) ` : ""}`, element("span", { class: "muted" }, `${how} `), tag), ...buttons), ...facts, ...retired ? [] : [retirement(name, own, path)]);
+      element("span", { class: "grow" }, element("b", {}, own), ` ${display ? `(${name}) ` : ""}`, element("span", { class: "muted" }, `${how} `), tag), ...buttons), ...facts.length ? [element("ul", { class: "small by" }, ...facts)] : [], ...retired ? [] : [retirement(name, own, path)]);
   }
 
   /** The states of a submission on its way. */
@@ -87,10 +87,10 @@
     if (kept) acts.push(element("a", { class: "btn", href: `api/v1/${path}/archive`, download: "" }, "Download", element("span", { class: "hide" }, ` ${name}`)));
     if (kept && state === "retired") acts.push(button("Hand in again", name, () => act("It is built and checked, and then plays as a new version.", "POST", `${path}/again`)));
     const passed = STEPS.findIndex(([step]) => step === state);
-    const steps = passed > 0 ? STEPS.slice(0, passed).filter(([step]) => step !== "waiting" || approved).map(([, done]) => `✓ ${done}`).join("  ") : "";
+    const steps = passed > 0 ? STEPS.slice(0, passed).filter(([step]) => step !== "waiting" || approved).map(([, done]) => `✓ ${done}`).join(" › ") : "";
     return element("li", {}, element("div", { class: "row" }, element("span", { class: "grow" }, element("b", {}, name), " ", tag), element("span", { class: "small muted" }, minute(at))),
       ...acts.length ? [element("div", { class: "row acts" }, ...acts)] : [],
-      element("p", { class: "small muted" }, [steps, words[state]].filter(Boolean).join("  ")),
+      element("p", { class: "small" }, ...steps ? [element("span", { class: "done" }, steps), " › "] : [], words[state] === state ? "" : words[state]),
       ...data.map(({ ladder, bytes, refused }) => element("p", { class: "small muted" }, `keeps ${(bytes / 1024).toFixed(0)} KiB on ${ladder}${refused ? `; what it left last was not kept: ${refused}` : ""}`)),
       fold("Log", name, async () => (await ask("GET", `owner/submissions/${id}`)).log || "There is nothing in it yet."));
   }
@@ -115,18 +115,42 @@
     return said.join("\n");
   }
 
-  function match({ ladder, id, players, own_seats: own, ranks, faults, ending, rated, ended_at: at }) {
-    const result = !ranks ? "no result" : own.some((seat) => ranks[seat] > Math.min(...ranks)) ? "lost"
-      : ranks.filter((rank) => rank === Math.min(...ranks)).length === ranks.length ? "drawn" : "won";
-    const names = ladderOf(ladder)?.display_names ?? {};
-    const log = fold("Log", id, async () => privateText(await ask("GET", `owner/matches/${encodeURIComponent(ladder)}/${id}/log`)));
-    const told = faults.map(({ words, count }) => (count > 1 ? `${words} (${count})` : words));
+  /** How a match ended for the bots of the owner. */
+  function resultOf({ own_seats: own, ranks }) {
+    if (!ranks) return "no result";
+    const best = Math.min(...ranks);
+    return own.some((seat) => ranks[seat] > best) ? "lost" : ranks.every((rank) => rank === best) ? "drawn" : "won";
+  }
+
+  const logOf = ({ ladder, id }) => fold("Log", id, async () => privateText(await ask("GET", `owner/matches/${encodeURIComponent(ladder)}/${id}/log`)));
+  const namesOn = (ladder) => ladderOf(ladder)?.display_names ?? {};
+  const inWords = (faults) => faults.map(({ words, count }) => (count > 1 ? `${words} (${count})` : words));
+
+  /** A match with faults: what they were, what they cost, and two lines for the log. */
+  function faulted(played) {
+    const { ladder, id, players, own_seats: own, faults, ended_by: endedBy, ended_at: at } = played;
+    const names = namesOn(ladder), cell = (attributes, ...children) => element("td", attributes, ...children);
+    const of = (isOwn) => players.filter((_, seat) => own.includes(seat) === isOwn).map((name) => names[name] ?? name).join(", ");
+    const rows = document.createDocumentFragment();
+    rows.append(element("tr", {},
+      cell({ class: "name" }, inWords(faults).join(", "), element("small", {}, of(true))),
+      cell({ class: "lead num" }, endedBy === "fault" && resultOf(played) === "lost" ? "1 match" : "nothing"),
+      cell({ class: "t", "data-l": "Opponent" }, of(false)),
+      cell({ class: "num", "data-l": "When" }, minute(at)),
+      cell({ class: "num", "data-l": "Replay" }, pageLink(ladder, `matches/${id}`, `${id} on ${ladder}`))),
+    element("tr", { class: "under" }, cell({ colspan: 5 }, logOf(played))));
+    return rows;
+  }
+
+  function match(played) {
+    const { ladder, id, players, faults, ending, rated, ended_at: at } = played;
+    const result = resultOf(played), names = namesOn(ladder), told = inWords(faults);
     // A fault that ended the match is among them.
     if (!faults.some(({ words }) => words === ending)) told.unshift(ending);
-    return element("li", {}, element("div", { class: "row" },
-      element("span", { class: "grow" }, pageLink(ladder, `matches/${id}`, players.map((name) => names[name] ?? name).join(" – ")), ` ${result}`, rated ? "" : ", not rated"),
-      element("span", { class: "small muted" }, `${ladder}, ${minute(at)}`)),
-    element("p", { class: "small muted" }, told.join("; ")), log);
+    const letter = { won: "W", drawn: "D", lost: "L" }[result] ?? "";
+    return element("li", {}, element("div", { class: "row" }, form(letter),
+      element("span", { class: "grow" }, pageLink(ladder, `matches/${id}`, players.map((name) => names[name] ?? name).join(" – ")), element("span", { class: "muted" }, `: ${[...letter ? [] : [result], ...told, ...rated ? [] : ["not rated"]].join("; ")}`)),
+      element("span", { class: "small muted" }, `${ladder}, ${minute(at)}`)), logOf(played));
   }
 
   /** The options of a list to choose from, without losing what was chosen. */
@@ -149,9 +173,8 @@
     options("others", ladder.players.filter((player) => !isOwn(player)), ladder.display_names);
     // A match of more than two has more opponents.
     $("others").multiple = ladder.seats > 2;
-    const left = limits.challenges_per_day - limits.challenges_today;
     $("challenge").hidden = !limits.challenges_per_day || !names.length;
-    $("challenge-told").textContent = `A match on demand, as soon as all are free. ${Math.max(0, left)} of ${limits.challenges_per_day} are left today.`;
+    $("challenge-told").textContent = "A match on demand, as soon as all are free.";
     list("waiting", ladders.flatMap(({ name, challenges }) => challenges.map((challenge) => ({ ...challenge, on: name }))),
       ({ id, players, own: isOwn, on }) => {
         const names = players.join(" – ");
@@ -169,6 +192,27 @@
     if ($("sample-text").textContent !== text) $("sample-text").textContent = text;
   }
 
+  /** What the owner reads first: the best place of its bots. */
+  function best(bots) {
+    const placed = bots.flatMap(({ players }) => players).filter(({ place, matches }) => place && matches);
+    const first = placed.toSorted((one, other) => one.place - other.place)[0];
+    if (!first) return "";
+    return first.place === 1 ? `${shownName(first)} leads on ${first.ladder}.` : `${shownName(first)} is ${ordinal(first.place)} on ${first.ladder}.`;
+  }
+
+  /** Says why the newest submission has failed, until a later one is handed in. */
+  async function showFailure(submissions) {
+    const newest = submissions.toSorted((one, other) => other.id - one.id)[0], hasFailed = newest?.state === "failed";
+    if (hasFailed && $("failed").dataset.id !== String(newest.id)) {
+      const { log } = await ask("GET", `owner/submissions/${newest.id}`);
+      $("failed").dataset.id = newest.id;
+      $("failed-title").textContent = `${newest.bot ? `${newest.bot}@${newest.version}` : `Submission ${newest.id}`} has failed`;
+      $("failed-at").textContent = minute(newest.received_at);
+      $("failed-log").textContent = log.trimEnd().split("\n").slice(-12).join("\n");
+    }
+    $("failed").hidden = !hasFailed;
+  }
+
   function showOwner(owner) {
     shown = owner;
     showSample(owner);
@@ -178,7 +222,10 @@
     const playing = bots.filter(({ retired_at: retired }) => !retired);
     const whose = display ? `${display} (${id})` : id;
     $("state").textContent = state === "waiting" ? `${whose}: the organiser has not approved you yet.`
-      : playing.length ? `${whose}: ${playing.length} of at most ${limits.bots} bots.` : `${whose}: add a bot, and let it connect.`;
+      : !playing.length ? `${whose}: add a bot, and let it connect.` : `${whose}. ${best(playing)}`;
+    const left = Math.max(0, limits.challenges_per_day - limits.challenges_today);
+    $("today").replaceChildren(...[["Bots", playing.length, `of at most ${limits.bots}`], ...limits.challenges_per_day ? [["Challenges", left, `of ${limits.challenges_per_day} left`]] : []]
+      .map(([key, value, small]) => element("div", {}, element("dt", {}, key), element("dd", {}, String(value), element("small", {}, small)))));
     $("outside").hidden = true;
     $("inside").hidden = false;
     $("notices-part").hidden = !notices.length;
@@ -205,7 +252,7 @@
     const { league, mode, needs_approval: approval, user } = await ask("GET", "signup");
     $("brand").textContent = league;
     $("title").textContent = league;
-    $("inside").hidden = true;
+    $("inside").hidden = $("failed").hidden = true;
     $("outside").hidden = false;
     const mayJoin = mode === "open" || (mode === "invite" && invitation);
     $("sign-up").hidden = !mayJoin;
@@ -220,13 +267,17 @@
   look = async () => {
     try {
       showOwner(await ask("GET", "owner"));
-      const [{ matches: faulted }, { matches }] = await Promise.all([ask("GET", "owner/matches?faulted=true&limit=10"), ask("GET", "owner/matches?limit=10")]);
+      const [{ matches: withFaults }, { matches }] = await Promise.all([ask("GET", "owner/matches?faulted=true&limit=10"), ask("GET", "owner/matches?limit=10")]);
       $("submissions-part").hidden = !shown.submissions || shown.state !== "active";
-      if (!$("submissions-part").hidden) {
+      if ($("submissions-part").hidden) $("failed").hidden = true;
+      else {
         const { submissions } = await ask("GET", "owner/submissions");
+        await showFailure(submissions);
         list("submissions", submissions.slice().sort((a, b) => b.id - a.id).slice(0, 20), submission);
       }
-      list("faults", faulted, match, "None.");
+      list("faults", withFaults, faulted);
+      $("faults-table").hidden = !withFaults.length;
+      $("no-faults").hidden = withFaults.length > 0;
       list("matches", matches, match, "None yet.");
     } catch (error) {
       if (error.status !== 401) throw error;
