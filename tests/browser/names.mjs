@@ -17,9 +17,13 @@ try {
   assert.ok(cell.includes(player), "its id is beside it");
   assert.ok(await page.evaluate(() => [...document.querySelectorAll("#standings td.name")].filter((cell) => cell.querySelector(".online")).every((cell) => {
     const [name, dot] = [cell.querySelector("a"), cell.querySelector(".online")];
+    const texts = document.createTreeWalker(name, NodeFilter.SHOW_TEXT), letters = document.createRange();
+    letters.setStart(texts.nextNode(), 0);
+    do letters.setEnd(texts.currentNode, texts.currentNode.length); while (texts.nextNode());
+    // There is room for the name without the dot.
     cell.style.display = "block";
-    cell.style.width = `${name.getBoundingClientRect().width + 2}px`;
-    return dot.getBoundingClientRect().top < [...name.getClientRects()].at(-1).bottom;
+    cell.style.width = `${letters.getBoundingClientRect().width + 4}px`;
+    return dot.getBoundingClientRect().top < [...letters.getClientRects()].at(-1).bottom;
   })), "the dot of who is online stays with the name");
   await page.reload();
   await page.waitForSelector(`#standings a:text-is("${name}")`);

@@ -127,8 +127,8 @@ function ordinal(place) {
   return `${place}${ending}`;
 }
 
-/** A sign that a player is online: a letter, so that no line breaks between it and the name. */
-const onlineDot = () => ["\u00a0", element("span", { class: "online", role: "img", "aria-label": "online", title: "online" }, "●")];
+/** A sign that a player is online, to the right of what stands before it. */
+const onlineDot = () => element("span", { class: "online", role: "img", "aria-label": "online", title: "online" });
 
 /** Why a player is not paired, in words. */
 const stateWords = (state) => {

@@ -44,7 +44,7 @@
     const path = `owner/bots/${encodeURIComponent(name)}`, own = display ?? name;
     const facts = players.map(({ ladder, name: player, place, rating, provisional, online, state, matches, faulted }) => {
       const [said] = presence({ state, matches, faulted, online });
-      const cells = [[pageLink(ladder, `players/${encodeURIComponent(player)}`, player), ` on ${ladder}`, ...said === "online" ? onlineDot() : []],
+      const cells = [[pageLink(ladder, `players/${encodeURIComponent(player)}`, player), ` on ${ladder}`, ...said === "online" ? [onlineDot()] : []],
         matches ? [place ? ordinal(place) : "–"] : [],
         matches ? [...elo(rating), ...provisional ? [element("span", { class: "muted", title: "still uncertain" }, " ?")] : []] : [],
         [matches ? `${matches} ${matches === 1 ? "match" : "matches"}${faulted ? `, ${faulted} with faults` : ""}` : "", matches && said && said !== "online" ? ", " : "", said === "online" ? "" : said]];

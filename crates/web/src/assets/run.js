@@ -30,7 +30,7 @@ function named(row) {
   if (!rating) return [shownName(row), ...id];
   const [says, isGood] = presence(row);
   // Most are online: a dot says so.
-  const said = says === "online" ? onlineDot() : says ? [element("small", { class: isGood ? "online" : "" }, says)] : [];
+  const said = says === "online" ? [onlineDot()] : says ? [element("small", { class: isGood ? "online" : "" }, says)] : [];
   return [playerLink(row), ...said, ...id];
 }
 
