@@ -118,6 +118,36 @@ fn gnugo_plays_go() {
     plays_itself("examples/games/go", gnugo, ["--set", "size=9", "--clock", "bank=60s,increment=100ms"]);
 }
 
+/// Debian has no package of Pachi: `pachi` is another game.
+#[test]
+#[ignore = "an engine that no package has"]
+fn pachi_plays_go_against_gnugo() {
+    let Ok(pachi) = std::env::var("PACHI") else {
+        eprintln!("skipped: PACHI names no program of Pachi, the engine of Go");
+        return;
+    };
+    let pachi = format!("gtp:{pachi} -d 0 -t =500 --nodcnn threads=1");
+    let gnugo = "gtp:/usr/games/gnugo --mode gtp --chinese-rules --level 1";
+    let play = |options: &[&str]| {
+        let args = ["play", "examples/games/go", &pachi, gnugo, "-n", "2", "--mirror", "--json", "--strict"];
+        let ended = referee([&args[..], options].concat()).with_code(0);
+        let played = ended.all("match");
+        assert!(played.len() == 2 && played.iter().all(|played| played["scores"].is_array()), "{ended:#?}");
+    };
+    play(&["--set", "size=9"]);
+    play(&[
+        "--set",
+        "size=9",
+        "--set",
+        "handicap=2",
+        "--set",
+        "komi=0.5",
+        "--clock",
+        "bank=60s,increment=1s",
+    ]);
+    play(&["--set", "size=19", "--set", "moves=40", "--clock", "delay=2s,bank=60s"]);
+}
+
 #[test]
 #[ignore = "an engine of Debian that only long runs install"]
 fn gpsshogi_plays_shogi() {
@@ -398,6 +428,26 @@ fn an_engine_of_gtp_plays_go() {
     let refuses = fake("gtp", "?Level=3", "");
     let ended = referee(["play", "examples/games/go", &refuses, &first, "--set", "size=9", "--json"]);
     assert!((ended.stdout + &ended.stderr).contains("no option `Level`: it has none"));
+}
+
+#[test]
+fn an_engine_of_gtp_removes_dead_stones_before_it_passes() {
+    let folder = Folder::new();
+    let moves = "--moves 'D4 E5 PASS pass pass'";
+    let first = fake("gtp", "", &format!("{moves} --cleanup 'C3 PASS' --log '{}'", folder.text("first")));
+    let second = fake("gtp", "", moves);
+    let records = folder.text("records");
+    let args = ["--set", "size=9", "--record", &records, "--json", "--sandbox", "none"];
+    let ended = referee(["play", "examples/games/go", &first, &second].into_iter().chain(args)).with_code(0);
+    assert_eq!(ended.all("match")[0]["reason"], "two_passes", "{ended:#?}");
+    let answers = recorded_moves(&folder, "records");
+    let moves: Vec<&str> = answers.iter().map(|answer| answer["move"].as_str().expect("a move")).collect();
+    assert_eq!(moves, ["D4", "E5", "C3", "pass", "pass"]);
+    let heard = folder.read("first");
+    let heard = heard.lines().filter_map(|line| line.split_once(' ')).map(|(_, line)| line);
+    let asked: Vec<&str> = heard.filter(|line| line.contains("genmove") || *line == "undo").collect();
+    let passes = ["genmove B", "undo", "kgs-genmove_cleanup B"];
+    assert_eq!(asked, [&["genmove B"][..], &passes, &passes].concat());
 }
 
 #[test]

@@ -13,6 +13,9 @@ use crate::session::{Answer, EngineProtocol, GREETING, Identity, MatchEnd};
 use crate::trouble::Trouble;
 use crate::wire::{Wire, now};
 
+/// Like `genmove`, but the engine passes only when no dead stones of its opponent are left, which count as alive in the end.
+const CLEANUP: &str = "kgs-genmove_cleanup";
+
 /// An engine that speaks GTP.
 #[derive(Debug)]
 pub(crate) struct Gtp {
@@ -23,6 +26,8 @@ pub(crate) struct Gtp {
     open: std::collections::VecDeque<(u32, String)>,
     /// The number of the open `genmove`.
     asked: Option<u32>,
+    /// Whether it is asked for a move that removes dead stones.
+    is_cleanup: bool,
     line: Vec<(u8, String)>,
     seat: u8,
     /// The commands that set up the board.
@@ -43,6 +48,7 @@ impl Gtp {
             last: 0,
             open: Default::default(),
             asked: None,
+            is_cleanup: false,
             line: Vec::new(),
             seat: 0,
             board: Vec::new(),
@@ -60,6 +66,13 @@ impl Gtp {
         self.open.push_back((self.last, command.to_owned()));
         // A string accepts everything.
         let _ = writeln!(lines, "{} {command}", self.last);
+    }
+
+    /// Adds the question for a move.
+    fn add_genmove(&mut self, lines: &mut String, is_cleanup: bool) {
+        let command = if is_cleanup { CLEANUP } else { "genmove" };
+        self.add(lines, &format!("{command} {}", colour(self.seat)));
+        (self.asked, self.is_cleanup) = (Some(self.last), is_cleanup);
     }
 
     /// Reads the first line of an answer: whether it is one to the oldest open command, and its text.
@@ -198,13 +211,12 @@ impl EngineProtocol for Gtp {
             self.add(&mut lines, &format!("time_left {own} {one}"));
             self.add(&mut lines, &format!("time_left {other} {two}"));
         }
-        self.add(&mut lines, &format!("genmove {}", colour(self.seat)));
-        self.asked = Some(self.last);
+        self.add_genmove(&mut lines, false);
         wire.tell_engine(&lines);
         Ok(())
     }
 
-    fn hear(&mut self, _: &mut Wire, line: &str) -> Result<Option<Answer>, Trouble> {
+    fn hear(&mut self, wire: &mut Wire, line: &str) -> Result<Option<Answer>, Trouble> {
         let Some((number, asked, result)) = self.answer(line.trim_end()) else { return Ok(None) };
         let text = match result {
             Ok(text) => text,
@@ -217,6 +229,13 @@ impl EngineProtocol for Gtp {
         }
         self.asked = None;
         let text = text.to_ascii_uppercase();
+        if text == "PASS" && !self.is_cleanup && self.knows("undo") && self.knows(CLEANUP) {
+            let mut lines = String::new();
+            self.add(&mut lines, "undo");
+            self.add_genmove(&mut lines, true);
+            wire.tell_engine(&lines);
+            return Ok(None);
+        }
         Ok(Some(match &*text {
             "RESIGN" => Answer::Resign,
             "" => Answer::Nothing,
