@@ -210,7 +210,11 @@ impl LaneClock {
     }
 
     pub(crate) fn now(&self) -> u64 {
-        let mut at = self.watchdog.elapsed();
+        self.checked(self.watchdog.elapsed())
+    }
+
+    /// The current time, if it is `at` without absences: waits until a possible absence has been measured.
+    fn checked(&self, mut at: u64) -> u64 {
         let woke = self.watchdog.woke.load(Ordering::Acquire);
         if at > woke.saturating_add(SHORTEST) && self.missed.get() != Some(woke) {
             at = self.wait(woke, at);
@@ -245,15 +249,11 @@ impl LaneClock {
     /// The current time after a sleep since `asleep`, and for how much of the sleep the thread was awake or waited for a
     /// CPU: an input that woke it up has waited for at most so long. 0 if the sleep was short.
     pub(crate) fn wake(&self, asleep: u64) -> (u64, u64) {
-        let is_short = self.now_unchecked() < asleep + SHORTEST_WAIT;
+        let at = self.watchdog.elapsed();
+        let is_short = at < asleep + self.watchdog.absent.load(Ordering::Relaxed) + SHORTEST_WAIT;
         let awake = if is_short { 0 } else { awake().saturating_sub(self.awake.get().1) };
-        let now = self.now();
+        let now = self.checked(at);
         (now, (awake + self.waited.take()).min(now - asleep))
-    }
-
-    /// The current time, unless an absence has not been measured yet.
-    fn now_unchecked(&self) -> u64 {
-        self.watchdog.elapsed().saturating_sub(self.watchdog.absent.load(Ordering::Relaxed))
     }
 
     /// The accumulated time during which the referee did not run.

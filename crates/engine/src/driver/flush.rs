@@ -50,7 +50,9 @@ impl<S: ByteStream> Lane<S> {
             }
         }
         self.unflushed.dirty.append(&mut ends);
-        self.write_dirty(stamp);
+        if touched.is_empty() || !self.unflushed.dirty.is_empty() {
+            self.write_dirty(stamp);
+        }
         touched.clear();
         // Matches of sessions that were checked again.
         touched.append(&mut self.unflushed.touched);
