@@ -48,7 +48,8 @@ const RESERVED: u64 = 64 << 20;
 
 /// The maximum size of the code of a module, in bytes: what compiles it takes up to ten seconds of a processor for each MiB.
 const MOST_CODE: usize = 4 << 20;
-/// The section of a module that has its code.
+/// The sections of a module that have its memory and its code.
+const MEMORY_SECTION: u8 = 5;
 const CODE_SECTION: u8 = 10;
 
 /// The exports of a module beside its memory.
@@ -58,21 +59,25 @@ const MEMORY: &str = "memory";
 const INITIALIZE: &str = "_initialize";
 const ERROR: &str = "error";
 
-/// Instances whose memory is reused: only pages that were written are reset. It reserves terabytes of address space, of which
-/// some machines have less.
-static POOL: LazyLock<Option<Engine>> = LazyLock::new(|| {
+/// Instances whose memory is reused: only pages that were written are reset.
+static POOL: LazyLock<Option<Engine>> =
+    LazyLock::new(|| pool(PoolingAllocationConfig::is_pagemap_scan_available()));
+
+/// The same for memories of a page, which are reset as a whole: to look for what was written takes longer.
+static SMALL_POOL: LazyLock<Option<Engine>> = LazyLock::new(|| pool(false));
+
+/// Reserves terabytes of address space, of which some machines have less.
+fn pool(scans: bool) -> Option<Engine> {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_core_instances(POOLED).total_memories(POOLED).total_tables(POOLED).total_stacks(POOLED);
     pool.table_elements(POOLED_ELEMENTS).max_unused_warm_slots(POOLED_UNUSED);
-    // Without a scan, all of what is kept is reset.
-    let scans = PoolingAllocationConfig::is_pagemap_scan_available();
     pool.pagemap_scan(if scans { Enabled::Yes } else { Enabled::No });
     pool.linear_memory_keep_resident(if scans { KEPT_MEMORY } else { KEPT_WITHOUT_SCAN });
     pool.table_keep_resident(KEPT_TABLE);
     let mut config = config();
     config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
     Engine::new(&config).ok()
-});
+}
 
 /// Instances with memory of their own, for modules that do not fit into the pool and machines without it.
 static APART: LazyLock<Result<Engine, wasmtime::Error>> = LazyLock::new(|| {
@@ -96,25 +101,38 @@ fn config() -> Config {
     config
 }
 
-/// The size of the code of a module, in bytes, if it has some.
-fn code_size(module: &[u8]) -> Option<usize> {
+/// A number in a module, and what follows it.
+fn number(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    // Seven bits in a byte, the lowest first; the last one has no eighth bit.
+    let last = bytes.iter().take(5).position(|byte| byte & 0x80 == 0)?;
+    let (digits, rest) = bytes.split_at(last + 1);
+    Some((digits.iter().rev().fold(0, |number, byte| number << 7 | usize::from(byte & 0x7f)), rest))
+}
+
+/// The size of a section of a module, in bytes, and what begins with its content.
+fn section(module: &[u8], id: u8) -> Option<(usize, &[u8])> {
     // After the magic number and the version.
     let mut rest = module.get(8..)?;
     loop {
         let (&section, after) = rest.split_first()?;
-        // Seven bits in a byte, the lowest first; the last one has no eighth bit.
-        let last = after.iter().take(5).position(|byte| byte & 0x80 == 0)?;
-        let (size, after) = after.split_at(last + 1);
-        let size = size.iter().rev().fold(0, |size, byte| size << 7 | usize::from(byte & 0x7f));
-        if section == CODE_SECTION {
-            return Some(size);
+        let (size, content) = number(after)?;
+        if section == id {
+            return Some((size, content));
         }
-        rest = after.get(size..)?;
+        rest = content.get(size..)?;
     }
 }
 
+/// The initial size of the memory of a module, in pages.
+fn memory_pages(module: &[u8]) -> Option<usize> {
+    let (_, content) = section(module, MEMORY_SECTION)?;
+    // After the number of memories and the kind of limits.
+    Some(number(content.get(2..)?)?.0)
+}
+
 fn compile(bytes: &[u8]) -> wasmtime::Result<Module> {
-    if let Some(pool) = &*POOL
+    let pool = if memory_pages(bytes).is_some_and(|pages| pages <= 1) { &SMALL_POOL } else { &POOL };
+    if let Some(pool) = &**pool
         && let Ok(module) = Module::from_binary(pool, bytes)
     {
         return Ok(module);
@@ -185,7 +203,7 @@ impl WasmModule {
     /// # Errors
     /// If it is not valid, imports something, or does not export what rules export.
     pub fn new(name: &str, bytes: &[u8], manifest: &Manifest) -> Result<WasmModule, Wrong> {
-        if let Some(size) = code_size(bytes).filter(|size| *size > MOST_CODE) {
+        if let Some((size, _)) = section(bytes, CODE_SECTION).filter(|(size, _)| *size > MOST_CODE) {
             return Err(format!("its code has {size} bytes; it has at most {MOST_CODE}").into());
         }
         let module = compile(bytes).map_err(|error| match bytes.trim_ascii_start() {
@@ -573,10 +591,10 @@ mod tests {
 
     #[test]
     fn no_instance_sees_what_another_wrote() {
-        let pages = r#"(memory (export "memory") 320)"#;
         // It answers whether the memory at 16 MiB is 0, and writes there, and at 64 KiB and in a table.
         let writes = r#"(table 10 funcref) (elem declare func $handle) (data (i32.const 16) "0")
             (func $handle (export "handle") (param i32 i32) (result i64)
+                (drop (memory.grow (i32.const 320)))
                 (i32.store8 (i32.const 16) (i32.add (i32.const 48) (i32.add
                     (i32.and (i32.eqz (i32.load (i32.const 0x1000000))) (i32.eqz (i32.load (i32.const 0x10000))))
                     (ref.is_null (table.get 0 (i32.const 3))))))
@@ -584,10 +602,12 @@ mod tests {
                 (i32.store (i32.const 0x10000) (i32.const 7))
                 (table.set 0 (i32.const 3) (ref.func $handle))
                 (i64.const 0x1000000001))"#;
-        let first = module(&[pages, ALLOC, writes]).expect("a module of rules");
-        let second = module(&[pages, ALLOC, writes, "(func)"]).expect("a module of rules");
-        for asked in [&first, &first, &second, &second, &first] {
-            assert_eq!(ask(asked, "{}").expect("an answer"), "2");
+        for memory in [MEMORY, r#"(memory (export "memory") 2)"#] {
+            let first = module(&[memory, ALLOC, writes]).expect("a module of rules");
+            let second = module(&[memory, ALLOC, writes, "(func)"]).expect("a module of rules");
+            for asked in [&first, &first, &second, &second, &first] {
+                assert_eq!(ask(asked, "{}").expect("an answer"), "2");
+            }
         }
     }
 
