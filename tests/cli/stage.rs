@@ -182,6 +182,86 @@ fn neither_resume_nor_change_tells_of_matches_that_wait() {
     run.wait().with_code(0);
 }
 
+/// Runs a cup with a stage whose operator reveals matches.
+struct Staged {
+    run: Referee,
+    site: Site,
+    /// The header with the secret of the operator.
+    operator: String,
+}
+
+impl Staged {
+    fn start(args: &[&str]) -> Staged {
+        let (mut run, site) = staged(args, "hold=reveal");
+        let url = run.receive_type("operator")["url"].as_str().expect("a URL").to_owned();
+        let operator = format!("Authorization: Bearer {}\r\n", url.split_once('#').expect("a secret").1);
+        Staged { run, site, operator }
+    }
+
+    fn operate(&self, method: &str, path: &str) -> Value {
+        self.site.ask(method, &format!("/api/v1/stage{path}"), &self.operator).json()
+    }
+
+    /// Waits until so many matches that have ended wait for their reveal.
+    fn wait_for(&self, count: usize) {
+        wait_until("they wait", || {
+            let waiting = self.operate("GET", "");
+            waiting["matches"].as_array().expect("matches").iter().filter(|of| of["ended"] == true).count()
+                == count
+        });
+        // Long enough for everything that spectators could see of them.
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+    }
+
+    fn reveal(&self) {
+        self.operate("POST", "/reveal");
+        self.operate("POST", "/skip");
+    }
+
+    /// What spectators know: ended matches, decided pairings, and rulings.
+    fn told(&self) -> [u64; 3] {
+        let run = self.site.get("/api/v1/run").json();
+        let counted = |key: &str| run[key].as_u64().expect("a number");
+        [counted("ended_count"), decided(&self.site) as u64, counted("rulings_count")]
+    }
+
+    fn end(self, signal: Signal) {
+        self.run.signal(signal);
+        self.run.wait();
+    }
+}
+
+#[test]
+fn a_ruling_waits_for_the_reveal_of_its_match() {
+    let folder = Folder::new();
+    let (file, dir) = (knockout(&folder, bots(&folder, &NAMES, 0.0, 0)), folder.text("cup"));
+    let award = |id: &str, winner: &str| {
+        referee(["tournament", "rule", "award", &dir, id, winner, "--reason", "a power cut"]).done();
+    };
+    go(&folder, "m1");
+    let cup = Staged::start(&["run", &file, "--dir", &dir]);
+    cup.wait_for(1);
+    let first = cup.site.get("/api/v1/run").json()["bracket"][0]["pairs"][0]["entrants"].clone();
+    cup.end(Signal::KILL);
+    let winner = first[1].as_str().expect("a name");
+    award("m1", winner);
+    // The first attempt at it was cut off.
+    go(&folder, "m2.2");
+    let cup = Staged::start(&["resume", &dir]);
+    cup.wait_for(2);
+    assert_eq!(cup.told(), [0, 0, 0], "a match of this round");
+    cup.end(Signal::KILL);
+    award("m3", winner);
+    let cup = Staged::start(&["resume", &dir]);
+    cup.wait_for(2);
+    assert_eq!(cup.told(), [0, 0, 0], "a match of a round whose players are not known");
+    cup.reveal();
+    wait_until("the first match is awarded", || cup.told() == [1, 1, 1]);
+    cup.reveal();
+    wait_until("the final is awarded, too", || cup.told() == [2, 3, 2]);
+    cup.end(Signal::INT);
+}
+
 #[test]
 fn all_of_a_match_is_shown_later_by_a_delay() {
     let folder = Folder::new();

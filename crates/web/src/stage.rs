@@ -195,6 +195,12 @@ impl Stage {
         self.state().seen.contains(id)
     }
 
+    /// Whether a match is in progress or has ended, and was not shown to its end.
+    pub fn is_waiting(&self, id: &MatchId) -> bool {
+        let id = id.to_string();
+        self.state().held.iter().any(|held| held.id == id)
+    }
+
     /// The number of matches that were shown to their ends.
     pub fn count_shown(&self) -> usize {
         self.state().seen.len()
