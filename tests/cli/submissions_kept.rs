@@ -92,6 +92,11 @@ fn program_finds_what_its_version_kept_and_nothing_of_others() {
     assert_eq!(shown(&url, &ada, 1)[0]["ladder"], "short");
     assert!(shown(&url, &ada, 1)[0]["bytes"].as_u64().is_some_and(|bytes| bytes > 1024));
     drain(server);
+    let show = |more: &[&str]| league.run(&[&["submission", "show", "1"], more].concat()).done();
+    let told = show(&["--json"]).one("submission")["kept_data"].clone();
+    let stored = fs::metadata(league.folder.path("submissions/kept/1/short.tar")).expect("it exists").len();
+    assert_eq!(told, json!([{"ladder": "short", "bytes": stored}]));
+    assert!(show(&[]).stdout.contains(&format!("\nkeeps   {stored} bytes on short\n")));
     // The next match begins with the stored data.
     let archive = league.folder.path("submissions/kept/1/short.tar");
     let bytes = fs::read(&archive).expect("an archive");
@@ -191,6 +196,11 @@ fn hostile_program_keeps_limited_data_and_harms_no_other() {
         wait_until("it is stored or refused", || shown(&url, &ada, id)[0].is_object());
         let refused = shown(&url, &ada, id)[0]["refused"].as_str().unwrap_or_default().to_owned();
         assert!(refused.contains(why) && refused.is_empty() == why.is_empty(), "{name}: {refused}");
+        let told = league.run(&["submission", "show", &id.to_string()]).done().stdout;
+        assert_eq!(
+            told.contains(&format!("on short; what it left last was not kept: {refused}")),
+            !why.is_empty()
+        );
         let kept = fs::metadata(league.folder.path(&format!("submissions/kept/{id}/short.tar")));
         assert!(kept.map_or(0, |kept| kept.len()) <= (1 << 20) + 1536, "{name}");
         league.run(&["revoke", name]).done();

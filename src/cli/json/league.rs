@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::cli::json::WorkersStatus;
 use crate::league::{
-    BotEnd, Invitation, LadderRow, LeagueBot, LeagueChange, LeagueMatch, LeagueOwner, Season, Submission,
+    BotEnd, Invitation, KeptOnLadder, LadderRow, LeagueBot, LeagueChange, LeagueMatch, LeagueOwner, Season,
+    Submission,
 };
 use crate::runs::league::Finalist;
 use crate::stats::rating::Rating;
@@ -163,6 +164,9 @@ pub(in crate::cli) struct SubmissionLine<'a> {
     /// Only of a single submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) log: Option<&'a str>,
+    /// What its program keeps between matches; only of a single submission.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(in crate::cli) kept_data: Option<&'a [KeptOnLadder]>,
 }
 
 /// A new state of a program that is handed in, as the server of the league says it.

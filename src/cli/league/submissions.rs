@@ -10,7 +10,7 @@ use crate::cli::league::log;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::screen;
 use crate::game::json;
-use crate::league::{ActError, League, OrganiserAct, Submission};
+use crate::league::{ActError, KeptOnLadder, League, OrganiserAct, Submission, SubmissionFiles};
 use crate::report::table;
 
 /// List the programs that owners have handed in, and how far they have come
@@ -41,7 +41,7 @@ pub(super) struct SubmissionArgs {
 
 #[derive(Debug, Subcommand)]
 enum SubmissionCommand {
-    /// Print a submission and its log
+    /// Print a submission, what its program keeps, and its log
     #[command(after_help = "Examples:
   referee league submission show 7
   referee league submission show 7 --json")]
@@ -86,17 +86,14 @@ struct RejectArgs {
     which: LeagueSelector,
 }
 
-fn line(row: &Submission, has_log: bool) -> SubmissionLine<'_> {
-    SubmissionLine { owner: &row.owner, submission: row, log: has_log.then_some(&*row.log) }
-}
-
 pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let (_, league) = args.which.open()?;
     let rows = league.submissions(args.owner.as_deref()).map_err(Failure::cannot_run)?;
     let mut out = screen::stdout();
     if args.json {
         for row in &rows {
-            writeln!(out, "{}", json::text(&line(row, false)))?;
+            let line = SubmissionLine { owner: &row.owner, submission: row, log: None, kept_data: None };
+            writeln!(out, "{}", json::text(&line))?;
         }
     } else {
         let cells = rows.iter().map(|row| {
@@ -137,11 +134,14 @@ fn existing(league: &League, id: u32) -> Result<Submission, Failure> {
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, Failure> {
-    let (_, league) = args.which.open()?;
+    let (config, league) = args.which.open()?;
     let row = existing(&league, args.id)?;
+    let kept = SubmissionFiles::kept_data_in_league(&config.folder, args.id);
     let mut out = screen::stdout();
     if args.json {
-        writeln!(out, "{}", json::text(&line(&row, true)))?;
+        let (log, kept_data) = (Some(&*row.log), Some(&*kept));
+        let line = SubmissionLine { owner: &row.owner, submission: &row, log, kept_data };
+        writeln!(out, "{}", json::text(&line))?;
     } else {
         let player = row.player().unwrap_or_else(|| "a program".to_owned());
         let Submission { id, owner, state, changed_at, size, .. } = &row;
@@ -149,6 +149,11 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         writeln!(out, "archive {}", row.archive)?;
         if let Some(built) = &row.built {
             writeln!(out, "built   {built}")?;
+        }
+        for KeptOnLadder { ladder, bytes, refused } in &kept {
+            write!(out, "keeps   {bytes} bytes on {ladder}")?;
+            let why = refused.as_ref().map(|why| format!("; what it left last was not kept: {why}"));
+            writeln!(out, "{}", why.unwrap_or_default())?;
         }
         write!(out, "\n{}", row.log)?;
     }

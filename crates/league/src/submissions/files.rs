@@ -67,6 +67,26 @@ pub struct KeptOnLadder {
     pub refused: Option<String>,
 }
 
+impl KeptOnLadder {
+    /// What is kept in the directory of a submission.
+    fn within(directory: &Path) -> Vec<KeptOnLadder> {
+        let mut found = BTreeMap::<String, KeptOnLadder>::new();
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_archive = name.ends_with(ARCHIVE);
+            let ladder = name.strip_suffix(ARCHIVE).or_else(|| name.strip_suffix(REFUSED));
+            let Some(ladder) = ladder else { continue };
+            let of = found.entry(ladder.to_owned()).or_default();
+            of.ladder = ladder.to_owned();
+            match is_archive {
+                true => of.bytes = entry.metadata().map_or(0, |about| about.len()),
+                false => of.refused = std::fs::read_to_string(entry.path()).ok(),
+            }
+        }
+        found.into_values().collect()
+    }
+}
+
 /// The directories of submissions of a league. No bot sees them, but each its own files.
 #[derive(Debug)]
 pub struct SubmissionFiles {
@@ -230,20 +250,12 @@ impl SubmissionFiles {
 
     /// The data that the program of a submission keeps on ladders.
     pub fn kept_data(&self, id: u32) -> Vec<KeptOnLadder> {
-        let mut found = BTreeMap::<String, KeptOnLadder>::new();
-        for entry in std::fs::read_dir(self.kept(id)).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_archive = name.ends_with(ARCHIVE);
-            let ladder = name.strip_suffix(ARCHIVE).or_else(|| name.strip_suffix(REFUSED));
-            let Some(ladder) = ladder else { continue };
-            let of = found.entry(ladder.to_owned()).or_default();
-            of.ladder = ladder.to_owned();
-            match is_archive {
-                true => of.bytes = entry.metadata().map_or(0, |about| about.len()),
-                false => of.refused = std::fs::read_to_string(entry.path()).ok(),
-            }
-        }
-        found.into_values().collect()
+        KeptOnLadder::within(&self.kept(id))
+    }
+
+    /// The same, given the directory of the league, in which nothing is created.
+    pub fn kept_data_in_league(league: &Path, id: u32) -> Vec<KeptOnLadder> {
+        KeptOnLadder::within(&league.join(SUBMISSIONS).join(KEPT_DATA).join(id.to_string()))
     }
 
     /// Removes the files of a submission that has failed. None of them was used in a match.
