@@ -1,6 +1,7 @@
 //! `referee league finals`: a tournament of the first players of a ladder.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -115,6 +116,57 @@ fn bot_that_connects_plays_finals_with_its_token_of_league() {
     let ended = finals.wait().with_code(0);
     assert!(ended.stdout.contains("guest"), "{}", ended.stdout);
     guest.join().expect("it plays");
+}
+
+/// The league has no table `[sandbox]` any more.
+fn forget_sandbox(league: &League) {
+    let text = league.folder.read("league.toml").replacen("[sandbox]\nmode = \"basic\"\n", "", 1);
+    league.folder.write("league.toml", text);
+}
+
+#[test]
+fn finals_of_bots_that_connect_need_no_sandbox() {
+    let league = played("listen = \"127.0.0.1:0\"", 12);
+    let names = ["ann", "bob"];
+    let tokens = names.map(|name| (name, league.add(name)));
+    let (server, address) = league.listening();
+    let guests = tokens.map(|(name, token)| Guest::saying(address, &hello(name, None, &token)).play_along());
+    wait_until("both have played", || {
+        let order = order(&league);
+        names.iter().all(|name| order.iter().any(|player| player == name))
+    });
+    drain(server);
+    guests.into_iter().for_each(|guest| drop(guest.join().expect("it plays")));
+    forget_sandbox(&league);
+    ["one", "two", "three", "four"].iter().for_each(|name| drop(league.run(&["pause", name]).done()));
+    let dir = league.folder.text("finals");
+    league.run(&["finals", "--top", "2", "--dir", &dir, "--listen", "127.0.0.1:0", "--write"]).done();
+    // This machine has no layer of a sandbox that is a program.
+    let mut check = Command::new(env!("CARGO_BIN_EXE_referee"));
+    let check =
+        check.args(["tournament", "check", &format!("{dir}/tournament.toml")]).env("PATH", "/nowhere");
+    Referee::start_as(check).end().done();
+}
+
+#[test]
+fn programs_have_the_sandbox_of_the_league_in_its_finals() {
+    let league =
+        League::new("", &["one", "two", "three"].map(|name| (name, "sandbox = { mode = \"basic\" }")));
+    let mut server = league.serve();
+    receive_matches(&mut server, 24);
+    drain(server);
+    let mode = |dir: &str| {
+        let dir = league.folder.text(dir);
+        league.run(&["finals", "--top", "3", "--dir", &dir, "--write"]).done();
+        let file = fs::read_to_string(format!("{dir}/tournament.toml")).expect("a file");
+        let file: toml::Table = file.parse().expect("TOML");
+        file["sandbox"]["mode"].as_str().expect("a mode").to_owned()
+    };
+    forget_sandbox(&league);
+    assert_eq!(mode("same"), "basic");
+    let text = league.folder.read("league.toml").replacen("sandbox = { mode = \"basic\" }", "", 1);
+    league.folder.write("league.toml", text);
+    assert_eq!(mode("different"), "strict", "one of them has the sandbox of the league");
 }
 
 #[test]

@@ -153,7 +153,8 @@ pub fn write_finals(
     if let Some(publish) = league.text().get("publish") {
         file.insert("publish".to_owned(), publish.clone());
     }
-    file.insert("sandbox".to_owned(), sandbox(league, players, of_league)?.into());
+    let programs = league.text().get("programs").and_then(Value::as_array);
+    file.insert("sandbox".to_owned(), sandbox(league, programs, players, of_league).into());
     if let Some(address) = terms.listen.filter(|_| connects.is_some()) {
         let mut listen = Table::new();
         listen.insert("address".to_owned(), address.to_string().into());
@@ -173,10 +174,9 @@ pub fn write_finals(
         }
         folder.create(TOKENS)?.write_all(tokens.as_bytes())?;
     }
-    let files = league.text().get("programs").and_then(Value::as_array);
     let mut entrants = Vec::new();
     for player in players {
-        entrants.push(Value::from(entrant(league, files, player, &folder)?));
+        entrants.push(Value::from(entrant(league, programs, player, &folder)?));
     }
     file.insert("entrants".to_owned(), entrants.into());
     let text = toml::to_string(&file)?;
@@ -191,14 +191,24 @@ fn written_ladder(league: &LeagueConfig, ladder: &str) -> Table {
     ladders.into_iter().flatten().filter_map(Value::as_table).find(is_it).cloned().unwrap_or_default()
 }
 
-/// The sandbox of the programs: that of the league; `strict` without the network if one of them was handed in.
+/// The sandbox of the programs: that which all of them have in the league, or its own; `strict` without the network if one of them
+/// was handed in.
 fn sandbox(
     league: &LeagueConfig,
+    programs: Option<&Vec<Value>>,
     players: &[Finalist],
     of_league: impl Fn(&str) -> Value,
-) -> Result<Table, FinalsError> {
+) -> Table {
     let strict = || Table::from_iter([("mode".to_owned(), Value::from("strict"))]);
-    let mut sandbox = league.text().get("sandbox").and_then(Value::as_table).cloned().unwrap_or_else(strict);
+    let of_all = league.text().get("sandbox").and_then(Value::as_table).cloned().unwrap_or_else(strict);
+    let of_player = |player: &Finalist| {
+        let own =
+            written_program(programs, &player.bot).and_then(|own| own.get("sandbox")?.as_table().cloned());
+        own.unwrap_or_else(|| of_all.clone())
+    };
+    let mut own = players.iter().filter(|player| !player.connects()).map(of_player);
+    let first = own.next();
+    let mut sandbox = first.filter(|first| own.all(|other| other == *first)).unwrap_or(of_all);
     if players.iter().any(|player| player.bot.version.is_some()) {
         sandbox.extend(strict());
         sandbox.remove("allow_missing");
@@ -210,13 +220,19 @@ fn sandbox(
     for path in read.into_iter().flatten() {
         *path = of_league(path.as_str().unwrap_or_default());
     }
-    Ok(sandbox)
+    sandbox
+}
+
+/// A program as it is in the file of the league.
+fn written_program<'a>(programs: Option<&'a Vec<Value>>, bot: &LeagueBot) -> Option<&'a Value> {
+    let is_it = |program: &&Value| program.get("name").and_then(Value::as_str) == Some(&bot.name);
+    programs?.iter().find(is_it).filter(|_| bot.is_of_file)
 }
 
 /// A bot in the tournament file. A program that was handed in is copied.
 fn entrant(
     league: &LeagueConfig,
-    files: Option<&Vec<Value>>,
+    programs: Option<&Vec<Value>>,
     player: &Finalist,
     folder: &Folder,
 ) -> Result<Table, FinalsError> {
@@ -248,9 +264,8 @@ fn entrant(
         Ok::<_, FinalsError>(relative_path(folder.path(), path)?.to_string_lossy().into_owned())
     };
     set("directory", &relative(&directory)?);
-    let is_it = |program: &&Value| program.get("name").and_then(Value::as_str) == Some(&bot.name);
-    let own = files.into_iter().flatten().find(is_it).and_then(|program| program.get("files")?.as_str());
-    if let Some(own) = own.filter(|_| bot.is_of_file) {
+    let own = written_program(programs, bot).and_then(|program| program.get("files")?.as_str());
+    if let Some(own) = own {
         set("files", &relative(&league.folder.join(own))?);
     }
     Ok(entrant)
