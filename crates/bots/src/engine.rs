@@ -41,7 +41,7 @@ impl Dialect {
     /// The dialect of a program such as `uci:stockfish`, and what follows.
     fn prefix(program: &str) -> Option<(Dialect, &str)> {
         let (word, rest) = program.split_once(':')?;
-        Some((Dialect::ALL.into_iter().find(|dialect| dialect.word() == word)?, rest))
+        Some((Dialect::ALL.into_iter().find(|dialect| dialect.word().eq_ignore_ascii_case(word))?, rest))
     }
 }
 
@@ -286,6 +286,7 @@ mod tests {
         assert_eq!((read.budget.nodes, read.ponder), (Some(500), true));
         assert_eq!(EngineCommand::of(&read.to_argv()), Ok(Some(read)));
         assert_eq!(engine("python3 uci:bot.py"), Ok(None));
+        assert_eq!(engine("UCI:e"), engine("uci:e"));
         assert_eq!(program("uci:./my%20engine?Hash=1"), "./my engine");
     }
 

@@ -163,6 +163,7 @@ impl Session {
             "hello" => self.say(&Reply::Hello(self.hello())),
             "start" => {
                 let start: Start<&RawValue> = serde_json::from_str(line)?;
+                check_game(self.engine.dialect, &start.game)?;
                 let game = self.game.insert(Match::of(&start)?);
                 self.tongue.start(&mut self.wire, game)?;
                 let ready = bot::Ready { r#match: start.r#match.into(), seat: None, nonce: None };
@@ -290,6 +291,21 @@ fn check_budget(engine: &EngineCommand) -> Result<(), Trouble> {
         _ => return Ok(()),
     };
     Err(Trouble::Option(format!("{} engines have no {what}", dialect.word())))
+}
+
+/// Whether engines of the dialect can know the game. Other games than these write their moves as they like.
+fn check_game(dialect: Dialect, game: &str) -> Result<(), Trouble> {
+    let spoken: &[Dialect] = match game {
+        "chess" => &[Dialect::Uci, Dialect::Xboard],
+        "checkers" => &[Dialect::Hub],
+        _ => return Ok(()),
+    };
+    if spoken.contains(&dialect) {
+        return Ok(());
+    }
+    let words: Vec<&str> = spoken.iter().map(|dialect| dialect.word()).collect();
+    let (words, own) = (words.join(" or "), dialect.word());
+    Err(Trouble::CannotPlay(format!("{game} needs an engine of the dialect {words}, not {own}")))
 }
 
 /// The type of a message, which the referee writes first.
