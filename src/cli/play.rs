@@ -87,6 +87,9 @@ pub(super) struct Args {
     /// One JSON object per line: each match, with --mirror each set, then the summary, with --luck its lines
     #[arg(long)]
     json: bool,
+    /// Write a line for each match to standard error as it ends
+    #[arg(long, conflicts_with = "json")]
+    lines: bool,
     /// Exit with code 1 if there was any fault
     #[arg(long)]
     strict: bool,
@@ -181,7 +184,7 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let records = args.terms.records()?;
     let folder = records.as_ref().map(|records| records.folder().to_owned());
     play.runner.records = records;
-    let mut printer = MatchPrinter::new(matches, args.json, rules.meta());
+    let mut printer = MatchPrinter::new(matches, (args.json, args.lines), rules.meta());
     let watch = args.watch.open(rules.meta(), catalog, PublishedInfo::After)?;
     if let Some(server) = &watch {
         announce(server, args.json)?;
@@ -262,6 +265,8 @@ fn scoresheet() -> Watch {
 /// Prints events for a person or a program.
 struct MatchPrinter {
     json: bool,
+    /// Whether each of several matches has a line.
+    has_lines: bool,
     is_single: bool,
     game: &'static Meta,
     progress: Progress,
@@ -269,9 +274,10 @@ struct MatchPrinter {
 }
 
 impl MatchPrinter {
-    fn new(matches: u32, json: bool, game: &'static Meta) -> MatchPrinter {
+    fn new(matches: u32, (json, has_lines): (bool, bool), game: &'static Meta) -> MatchPrinter {
         let progress = if matches > 1 { Progress::of_matches(matches.into()) } else { Progress::hidden() };
-        MatchPrinter { json, is_single: matches == 1, game, progress, out: Screen(TolerantStdout::new()) }
+        let is_single = matches == 1;
+        MatchPrinter { json, has_lines, is_single, game, progress, out: Screen(TolerantStdout::new()) }
     }
 
     fn line(&mut self, line: impl Display) {
@@ -309,6 +315,8 @@ impl MatchPrinter {
             if let Some(path) = &finished.record {
                 self.line(format_args!("record: {}", path.display()));
             }
+        } else if self.has_lines {
+            self.progress.line(result_line(finished, self.game));
         }
     }
 

@@ -345,6 +345,29 @@ fn many_matches_end_with_a_table_and_the_run_seed() {
 }
 
 #[test]
+fn each_match_has_a_line_as_it_ends_if_asked() {
+    let folder = Folder::new();
+    let (a, b) = (folder.plain_bot("a"), folder.illegal_bot("t['turn'] == 1"));
+    let config = format!(
+        "game = 'checkers'\nmirror = 'none'\n[format]\nkind = 'round_robin'\ncycles = 2\n\
+         [[entrants]]\nname = 'a'\ncommand = {a:?}\n[[entrants]]\nname = 'b'\ncommand = {b:?}\n"
+    );
+    let (config, cup) = (folder.write("cup.toml", config), folder.text("cup"));
+    for args in [
+        vec!["play", "checkers", &a, &b, "-n", "2"],
+        vec!["regress", "checkers", "--new", &a, "--base", &b, "--max-sets", "1"],
+        vec!["tournament", "run", &config, "--dir", &cup],
+    ] {
+        let ended = referee(args.into_iter().chain(["--lines"]));
+        for id in ["m1", "m2"] {
+            let has_line = |line: &str| line.starts_with(&format!("{id}: ")) && line.contains("illegal move");
+            assert!(ended.stderr.lines().any(has_line), "{id}: {ended:#?}");
+        }
+    }
+    referee(["play", "checkers", &a, &b, "--lines", "--json"]).with_code(2);
+}
+
+#[test]
 fn without_openings_report_is_silent_on_openings_like_these() {
     let folder = Folder::new();
     let a = folder.bot("a", "play(turn=lambda t: move(t, t['legal'][os.getpid() % len(t['legal'])]))");

@@ -27,10 +27,10 @@ use crate::cli::screen;
 use crate::cli::signals::interrupted;
 use crate::cli::watch::{WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
-use crate::game::{Catalog, Chain, counted, json};
+use crate::game::{Catalog, Chain, Meta, counted, json};
 use crate::record::PublishedInfo;
 use crate::referee::check_policy;
-use crate::report::{RegressionOutcome, RegressionReport, interval, origin};
+use crate::report::{RegressionOutcome, RegressionReport, interval, origin, result_line};
 use crate::runner::{EndedMatch, MatchRunner, Openings, RunEvent, deal_leaks_information};
 use crate::runs::config::{Dollars, Milliseconds, OpeningSource, parse_seed};
 use crate::runs::play::check_fresh;
@@ -153,6 +153,9 @@ struct RunArgs {
     /// One JSON object per line during the run: each match, each set with its LLR, then the verdict
     #[arg(long)]
     json: bool,
+    /// Write a line for each match to standard error as it ends
+    #[arg(long, conflicts_with = "json")]
+    lines: bool,
     #[command(flatten)]
     reports: ReportOptions,
     #[command(flatten)]
@@ -396,7 +399,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         live: watch.as_ref().map(WatchServer::feed),
         ..MatchRunner::new(run, rules, seating, entrants, launch()?)
     };
-    let mut printer = RegressPrinter::new(&regression, rules.meta().id, args.json);
+    let mut printer = RegressPrinter::new(&regression, rules.meta(), (args.json, args.lines));
     let RegressionEnd { outcome, report } = with_bots(|| {
         regression.play(runner, openings, placement, interrupted(), &mut |event| printer.print(event))
     })?;
@@ -455,17 +458,23 @@ const SETS: Words =
 
 /// Prints events for a person or a program.
 struct RegressPrinter {
-    game: &'static str,
+    game: &'static Meta,
     json: bool,
+    /// Whether each match has a line.
+    has_lines: bool,
     progress: Progress,
     out: TolerantStdout,
 }
 
 impl RegressPrinter {
-    fn new(regression: &PreparedRegression, game: &'static str, json: bool) -> RegressPrinter {
+    fn new(
+        regression: &PreparedRegression,
+        game: &'static Meta,
+        (json, has_lines): (bool, bool),
+    ) -> RegressPrinter {
         let progress = Progress::new(regression.most_sets().into(), SETS);
         progress.inc(regression.judged().into());
-        RegressPrinter { game, json, progress, out: TolerantStdout::new() }
+        RegressPrinter { game, json, has_lines, progress, out: TolerantStdout::new() }
     }
 
     fn print(&mut self, event: RegressionEvent<'_>) {
@@ -475,7 +484,10 @@ impl RegressPrinter {
                 self.progress.line(format!("waiting for `{name}` to connect"));
             }
             RegressionEvent::Run(RunEvent::Ended(EndedMatch { finished, .. })) => {
-                self.event(&MatchLine::of(finished, self.game));
+                self.event(&MatchLine::of(finished, self.game.id));
+                if self.has_lines {
+                    self.progress.line(result_line(finished, self.game));
+                }
             }
             RegressionEvent::Run(_) => {}
             RegressionEvent::Set(set) => self.set(set),

@@ -23,9 +23,9 @@ use crate::cli::watch::stay_on_stage;
 use crate::cli::watch::{StageArgs, WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::files::StorageWait;
-use crate::game::{Chain, counted, json};
-use crate::report::evidence_lines;
+use crate::game::{Chain, Meta, counted, json};
 use crate::report::page::PublicUrl;
+use crate::report::{evidence_lines, result_line};
 use crate::results::FirstFaults;
 use crate::runner::{EndedMatch, LiveSchedule, NoShow, PlanScheduler, RunEvent};
 use crate::runs::config::{Dollars, KnownGames};
@@ -71,6 +71,9 @@ pub(in crate::cli) struct PlayOptions {
     /// One JSON object per line: each match, then the standings, with --luck its lines
     #[arg(long)]
     pub(in crate::cli) json: bool,
+    /// Write a line for each match to standard error as it ends
+    #[arg(long, conflicts_with = "json")]
+    lines: bool,
     /// Keep the pages of `report --site` in this directory up to date: written at the start, at most every 3 s after results,
     /// and at the end. Each file is replaced as a whole
     #[arg(long, value_name = "OUT")]
@@ -169,8 +172,9 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
         path: &path,
         // The names of bots: a team has several.
         names: tournament.prepared.entrants.iter().map(|bot| bot.name.clone()).collect(),
-        game: tournament.prepared.rules.meta().id,
+        game: meta,
         is_json: options.json,
+        has_lines: options.lines,
         #[cfg(feature = "http")]
         games: &games,
         #[cfg(feature = "http")]
@@ -221,8 +225,10 @@ fn play(mut tournament: Tournament, options: &PlayOptions) -> Result<Exit, Failu
 struct TournamentPrinter<'a> {
     path: &'a Path,
     names: Vec<String>,
-    game: &'static str,
+    game: &'static Meta,
     is_json: bool,
+    /// Whether each match has a line.
+    has_lines: bool,
     #[cfg(feature = "http")]
     games: &'a KnownGames,
     #[cfg(feature = "http")]
@@ -289,7 +295,10 @@ impl TournamentPrinter<'_> {
                     self.line(line);
                 }
                 if self.is_json {
-                    self.unprinted.push(json::text(&MatchLine::of(finished, self.game)));
+                    self.unprinted.push(json::text(&MatchLine::of(finished, self.game.id)));
+                }
+                if self.has_lines {
+                    self.line(result_line(finished, self.game));
                 }
             }
             RunEvent::Settled => {
