@@ -14,6 +14,10 @@ pub fn with_suggestion(error: &impl std::error::Error) -> Wrong {
         valid.into_iter().min_by_key(|name| strsim::damerau_levenshtein(&unknown, name))
     };
     match nearest() {
+        // TOML itself has no key twice.
+        None if error.contains("duplicate field `command`") => {
+            format!("{error}\n`engine` stands in place of `command`: give one of them").into()
+        }
         Some(nearest) => format!("{error}\ndid you mean `{nearest}`?").into(),
         None => error.to_owned().into(),
     }
