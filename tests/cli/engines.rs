@@ -331,6 +331,19 @@ fn what_an_engine_does_wrong_is_named() {
 }
 
 #[test]
+fn an_engine_of_another_game_is_named() {
+    let (uci, usi) = (fake("uci", "", ""), fake("usi", "", ""));
+    for (game, engine, needed) in [
+        ("checkers", &uci, "checkers needs an engine of the dialect hub, not uci"),
+        ("chess", &usi, "chess needs an engine of the dialect uci or xboard, not usi"),
+    ] {
+        let ended = referee(["play", game, engine, engine, "--json", "--sandbox", "none"]);
+        let text = ended.stdout + &ended.stderr;
+        assert!(text.contains(&format!("the engine cannot play this match: {needed}")), "{text}");
+    }
+}
+
+#[test]
 fn engine_that_cannot_be_started_is_named_with_reason() {
     referee(["engine", "uci", "--", "./no-engine"])
         .with_code(5)
@@ -482,6 +495,11 @@ fn engines_play_in_tournaments_and_pass_the_check() {
         folder.write("bad.toml", folder.read("cup.toml").replace("'uci'\ncommand", "'uic'\ncommand"));
     let ended = referee(["tournament", "run", &config, "--dir", &folder.text("bad")]).with_code(2);
     assert!(ended.stderr.contains("unknown variant `uic`"), "{ended:#?}");
+    let both = folder.read("cup.toml").replace("name = 'table'\n", "name = 'table'\ncommand = 'x'\n");
+    let config = folder.write("both.toml", both);
+    referee(["tournament", "check", &config])
+        .with_code(2)
+        .says(&["`engine` stands in place of `command`: give one of them"]);
 }
 
 /// An engine of Debian, wherever PATH leads.
@@ -498,6 +516,22 @@ fn the_tournament_of_engines_among_the_examples_can_be_played() {
     check.args(["tournament", "check", "examples/engines/tournament.toml"]);
     let ended = Referee::start_as(&mut check).end().with_code(0);
     assert!(ended.stdout.contains("stockfish-3"), "{ended:#?}");
+}
+
+#[test]
+fn the_recorded_tournament_of_engines_verifies_and_has_a_site() {
+    let (folder, recorded) = (Folder::new(), "examples/engines/recorded");
+    let verified = referee(["tournament", "verify", recorded]).done();
+    assert!(verified.stdout.ends_with("12 results, 12 records, 0 differ\n"), "{}", verified.stdout);
+    referee(["tournament", "report", recorded, "--site", &folder.text("site")]).done();
+    let pages = std::fs::read_dir(folder.path("site/matches")).expect("pages").count();
+    assert_eq!((pages, folder.read("site/index.html").contains("Stockfish at level 3")), (12, true));
+    let pgn = folder.text("games.pgn");
+    referee(["tournament", "export", recorded, "--format", "pgn", "-o", &pgn]).done();
+    let read =
+        std::process::Command::new(python()).args(["-c", READS, &pgn]).output().expect("python starts");
+    assert!(read.status.success(), "{read:?}");
+    assert_eq!(String::from_utf8_lossy(&read.stdout).lines().count(), 12);
 }
 
 /// Python that reads a collection of games with python-chess, and prints results and final comments.
