@@ -668,7 +668,7 @@ fn an_address_in_use_is_an_error() {
     let (_holds, address) = listening(&["play", "checkers", "tcp:alice", &plain]);
     let address = address.to_string();
     let args = ["play", "checkers", "tcp:alice", &plain, "--listen", &address];
-    referee(args).with_code(5).says(&[&format!("--listen {address}"), "in use"]);
+    referee(args).with_code(5).says(&[&format!("cannot listen at {address}"), "in use"]);
 }
 
 #[test]

@@ -28,9 +28,9 @@ pub enum RunFailure {
     NoThread(#[source] io::Error),
     #[error("cannot create a pipe")]
     NoPipe(#[source] io::Error),
-    #[error("--pin: cannot get the CPUs of this process")]
+    #[error("lanes cannot be pinned: cannot get the CPUs of this process")]
     NoCpus(#[source] io::Error),
-    #[error("--listen {address}")]
+    #[error("cannot listen at {address}")]
     NotListening {
         address: SocketAddr,
         #[source]

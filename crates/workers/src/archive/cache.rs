@@ -58,7 +58,7 @@ impl Cache {
     pub fn usual_folder() -> Result<PathBuf, Wrong> {
         let caches = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
         let caches = caches.or_else(|| Some(std::env::home_dir()?.join(".cache")));
-        let none = "there is no home directory for the archives of bots: name a directory with --cache";
+        let none = "there is no home directory for the archives of bots: name a directory for them";
         Ok(caches.ok_or(none)?.join("referee/bots"))
     }
 
