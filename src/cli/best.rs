@@ -212,7 +212,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         ("openings", args.openings.map(|path| Value::from(path.to_string_lossy()))),
         ("seed", args.seed.map(|seed| seed.to_hex().into())),
         ("seed_file", args.seed_file.map(|path| Value::from(path.to_string_lossy()))),
-        ("listen", args.listen.config(&bots)?.map(|listen| json!(listen))),
+        ("listen", args.listen.of_tournament(&bots)?.map(|listen| json!(listen))),
         ("sandbox", args.sandbox.checked_config()?.map(|sandbox| json!(sandbox))),
     ];
     for (key, value) in given {

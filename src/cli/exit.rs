@@ -4,21 +4,13 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::{fmt, io};
 
-use crate::bot::sandbox::Unavailable;
+use anyhow::anyhow;
+
 use crate::game::Chain;
 #[cfg(feature = "http")]
 use crate::league::ActError;
 use crate::report::site::SiteError;
-use crate::runs::config::{ListenError, OpeningsError, SandboxError};
-#[cfg(feature = "http")]
-use crate::runs::league::config::LeagueConfigError;
-#[cfg(feature = "http")]
-use crate::runs::league::{FinalsError, LeagueError};
-use crate::runs::regression::{BadResults, RegressionError, ResultsDefect};
-use crate::runs::tournament::{ConfigError, TournamentError};
-use crate::runs::workers::WorkersError;
-use crate::runs::workshop::WorkshopError;
-use crate::workers::packing::NotPacked;
+use crate::runs::RunError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -70,6 +62,11 @@ impl Failure {
         if is_usage { Failure::usage(what) } else { Failure::cannot_run(what) }
     }
 
+    /// Writes a text before it.
+    pub(super) fn after(self, text: &str) -> Failure {
+        Failure { exit: self.exit, error: anyhow!("{text}{self}") }
+    }
+
     /// An error that prevents the subcommand from running.
     pub fn cannot_run(what: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
         Failure { exit: Exit::CannotRun, error: anyhow::Error::from_boxed(what.into()) }
@@ -90,158 +87,24 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Errors of a request, some of them errors of the machine.
-pub(super) trait AskedFor: Error {
-    /// Returns whether the request is wrong; otherwise the machine is.
-    fn is_usage(&self) -> bool;
-}
-
-impl<E: AskedFor + Send + Sync + 'static> From<E> for Failure {
-    fn from(error: E) -> Failure {
-        Failure::of(error.is_usage(), error)
-    }
-}
-
-/// Returns whether a file that cannot be read is the wrong one.
-fn is_wrong_file(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge)
-}
-
-impl AskedFor for NotPacked {
-    fn is_usage(&self) -> bool {
-        true
-    }
-}
-
-impl AskedFor for SandboxError {
-    fn is_usage(&self) -> bool {
-        matches!(self.0, Unavailable::Limit(_))
-    }
-}
-
-impl AskedFor for OpeningsError {
-    fn is_usage(&self) -> bool {
-        !matches!(self, OpeningsError::Unreadable { why, .. } if !is_wrong_file(why))
-    }
-}
-
-impl AskedFor for BadResults {
-    fn is_usage(&self) -> bool {
-        match &self.why {
-            ResultsDefect::Unreadable(error) => is_wrong_file(error),
-            ResultsDefect::NotWritten(_) => false,
-            _ => true,
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        match error {
+            RunError::Wrong(_) | RunError::Changed(_) => Failure::usage(error),
+            RunError::Machine(_) => Failure::cannot_run(error),
         }
     }
 }
 
-impl AskedFor for RegressionError {
-    fn is_usage(&self) -> bool {
-        !matches!(self, RegressionError::Results(error) if !error.is_usage())
-    }
-}
-
-impl AskedFor for WorkersError {
-    fn is_usage(&self) -> bool {
-        !matches!(
-            self,
-            WorkersError::NoCertificate { .. }
-                | WorkersError::Bind { .. }
-                | WorkersError::Directory { .. }
-                | WorkersError::Leases(_)
-                | WorkersError::Start(_)
-        )
-    }
-}
-
-impl AskedFor for ConfigError {
-    fn is_usage(&self) -> bool {
-        match self {
-            ConfigError::NotWritten(_) | ConfigError::Listen(ListenError::SelfSigned(_)) => false,
-            ConfigError::Sandbox(error) => error.is_usage(),
-            ConfigError::Openings(error) => error.is_usage(),
-            _ => true,
-        }
-    }
-}
-
-impl AskedFor for SiteError {
-    fn is_usage(&self) -> bool {
-        matches!(self, SiteError::Foreign(_))
-    }
-}
-
-impl AskedFor for TournamentError {
-    fn is_usage(&self) -> bool {
-        match self {
-            TournamentError::Config(error) => error.is_usage(),
-            TournamentError::Workers(error) => error.is_usage(),
-            TournamentError::Site(error) => error.is_usage(),
-            TournamentError::NoTournament(_)
-            | TournamentError::Exists(_)
-            | TournamentError::Schedule(_)
-            | TournamentError::Rules(_)
-            | TournamentError::OpeningsChanged(_)
-            | TournamentError::EntrantChanged(_)
-            | TournamentError::Change(_)
-            | TournamentError::NotPacked(_) => true,
-            _ => false,
-        }
-    }
-}
-
-impl AskedFor for WorkshopError {
-    fn is_usage(&self) -> bool {
-        match self {
-            WorkshopError::File(_)
-            | WorkshopError::Wrong(_)
-            | WorkshopError::Exists(_)
-            | WorkshopError::NoWorkshop { .. }
-            | WorkshopError::Start { .. }
-            | WorkshopError::Pack(_) => true,
-            WorkshopError::Sandbox(error) => error.is_usage(),
-            WorkshopError::Tournament(error) => error.is_usage(),
-            WorkshopError::Config(error) => error.is_usage(),
-            WorkshopError::Regression(error) => error.is_usage(),
-            _ => false,
-        }
+impl From<SiteError> for Failure {
+    fn from(error: SiteError) -> Failure {
+        RunError::from(error).into()
     }
 }
 
 #[cfg(feature = "http")]
-impl AskedFor for ActError {
-    fn is_usage(&self) -> bool {
-        !matches!(self, ActError::Store(_))
-    }
-}
-
-#[cfg(feature = "http")]
-impl AskedFor for LeagueConfigError {
-    fn is_usage(&self) -> bool {
-        match self {
-            LeagueConfigError::Sandbox { why, .. } => why.is_usage(),
-            LeagueConfigError::Submitted(_) => false,
-            _ => true,
-        }
-    }
-}
-
-#[cfg(feature = "http")]
-impl AskedFor for LeagueError {
-    fn is_usage(&self) -> bool {
-        match self {
-            LeagueError::Config(error) => error.is_usage(),
-            LeagueError::Programs(error) => error.is_usage(),
-            LeagueError::Workers(error) => error.is_usage(),
-            LeagueError::NotPacked(_) | LeagueError::NoWorkers | LeagueError::Limits(_) => true,
-            _ => false,
-        }
-    }
-}
-
-#[cfg(feature = "http")]
-impl AskedFor for FinalsError {
-    fn is_usage(&self) -> bool {
-        !matches!(self, FinalsError::Io(_) | FinalsError::Bot { .. })
+impl From<ActError> for Failure {
+    fn from(error: ActError) -> Failure {
+        RunError::from(error).into()
     }
 }

@@ -1,19 +1,17 @@
 //! The listener for bots, on the command line and in tournament files.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::game::Chain;
 use clap::Args;
 use referee_protocol::limits;
 
 use crate::cli::exit::Failure;
+use crate::cli::options::option_names;
 use crate::cli::screen::stderr_line;
-use crate::runs::config::{
-    CertificateFile, ListenError, ListenSettings, Milliseconds, PemFiles, listen, parse_token,
-};
-use crate::runs::tournament::ListenConfig;
+use crate::game::Chain;
+use crate::runs::config::{ListenConfig, Milliseconds, listen, parse_token};
 use crate::sources::{Listen, Source};
 
 /// How bots connect.
@@ -50,24 +48,21 @@ pub(super) struct ListenOptions {
 }
 
 impl ListenOptions {
-    fn settings(&self) -> Result<Option<ListenSettings>, Failure> {
+    /// These options as a file would have them.
+    fn config(&self) -> Result<Option<ListenConfig>, Failure> {
         // Parsed here and not by clap, whose error messages quote the value.
         let tokens: Result<Vec<_>, _> = self.token.iter().map(|given| parse_token(given)).collect();
-        let tokens = tokens.map_err(|what| Failure::usage(format!("--token: {what}")))?;
-        Ok(self.listen.map(|address| ListenSettings {
+        let tokens = tokens.map_err(|what| Failure::usage(format!("--token: {}", Chain(&what))))?;
+        Ok(self.listen.map(|address| ListenConfig {
             address,
             token_file: self.token_file.clone(),
             tokens,
-            wait: self.wait.duration(),
-            reconnect: self.reconnect.duration(),
+            wait: self.wait.into(),
+            reconnect: self.reconnect.into(),
             connections: self.connections,
-            certificate: match (&self.tls_cert, &self.tls_key, &self.tls_self_signed) {
-                (Some(chain), Some(key), _) => {
-                    Some(CertificateFile::Pem(PemFiles { chain: chain.clone(), key: key.clone() }))
-                }
-                (_, _, Some(file)) => Some(CertificateFile::SelfSigned(file.clone())),
-                _ => None,
-            },
+            tls_cert: self.tls_cert.clone(),
+            tls_key: self.tls_key.clone(),
+            tls_self_signed: self.tls_self_signed.clone(),
         }))
     }
 
@@ -77,14 +72,13 @@ impl ListenOptions {
         bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
     ) -> Result<Option<Listen>, Failure> {
         let mut notices = Vec::new();
-        let listen = listen(self.settings()?, bots, &mut notices).map_err(with_flags)?;
+        let listen = listen(self.config()?.as_ref(), Path::to_owned, bots, option_names, &mut notices)?;
         notices.iter().for_each(stderr_line);
         Ok(listen)
     }
 
-    /// Converts the options into the form of a tournament file, for these bots; `None` if none of them
-    /// connects.
-    pub(super) fn config<'a>(
+    /// These options as a tournament file has them, for these bots; `None` if none of them connects.
+    pub(super) fn of_tournament<'a>(
         &self,
         bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
     ) -> Result<Option<ListenConfig>, Failure> {
@@ -97,32 +91,9 @@ impl ListenOptions {
                 "--tls-self-signed: a tournament {stored} --tls-cert and --tls-key"
             )));
         }
+        let config = self.config()?;
         // The notices come when it is played.
-        listen(self.settings()?, bots, &mut Vec::new()).map_err(with_flags)?;
-        Ok(self.listen.map(|address| ListenConfig {
-            address,
-            token_file: self.token_file.clone(),
-            connections: self.connections,
-            wait: self.wait.into(),
-            reconnect: self.reconnect.into(),
-            tls_cert: self.tls_cert.clone(),
-            tls_key: self.tls_key.clone(),
-        }))
+        listen(config.as_ref(), Path::to_owned, bots, option_names, &mut Vec::new())?;
+        Ok(config)
     }
-}
-
-/// The error with the names of options instead of keys.
-fn with_flags(error: ListenError) -> Failure {
-    Failure::usage(match error {
-        ListenError::NoAddress(bot) => {
-            format!("the bot `tcp:{bot}` connects by itself: add an address, e.g. --listen 127.0.0.1:4700")
-        }
-        ListenError::NoBot => "--listen: no bot connects; add one, e.g. tcp:alice".to_owned(),
-        ListenError::TokenFile { path, why } => format!("--token-file {}: {}", path.display(), Chain(&why)),
-        ListenError::Certificate(why) => format!("--tls-cert, --tls-key: {}", Chain(&why)),
-        ListenError::SelfSigned(why) => {
-            return Failure::cannot_run(format!("--tls-self-signed: {}", Chain(&why)));
-        }
-        error => Chain(&error).to_string(),
-    })
 }

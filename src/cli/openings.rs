@@ -6,18 +6,19 @@ pub(super) use make::{Args, run};
 
 use std::path::PathBuf;
 
-use clap::{Args as ClapArgs, ValueEnum};
+use clap::Args as ClapArgs;
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use serde_json::{Map, Value};
 
-use crate::cli::exit::AskedFor as _;
 use crate::cli::exit::Failure;
+use crate::cli::options::option_names;
 use crate::cli::screen::stderr_line;
+use crate::game::Seating;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
-use crate::game::{Chain, Seating};
 use crate::referee::opening;
 use crate::runner::Openings;
-use crate::runs::config::{OpeningBook, OpeningOrder, OpeningSource, OpeningsError};
+use crate::runs::config::{OpeningBook, OpeningOrder, OpeningSource};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct OpeningOptions {
@@ -35,14 +36,12 @@ pub(super) struct OpeningOptions {
     #[arg(long, value_name = "K", requires = "openings", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     opening_start: u32,
     /// The order of the openings; the random order is derived from the run seed
-    #[arg(long, value_enum, requires = "openings", default_value_t = OrderOption::File)]
-    order: OrderOption,
+    #[arg(long, requires = "openings", default_value = "file", value_parser = PossibleValuesParser::new(["file", "random"]).map(order))]
+    order: OpeningOrder,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum OrderOption {
-    File,
-    Random,
+fn order(word: String) -> OpeningOrder {
+    if word == "random" { OpeningOrder::Random } else { OpeningOrder::File }
 }
 
 impl OpeningOptions {
@@ -51,10 +50,7 @@ impl OpeningOptions {
         match self.openings {
             Some(path) => OpeningSource::File(OpeningBook {
                 path,
-                order: match self.order {
-                    OrderOption::File => OpeningOrder::File,
-                    OrderOption::Random => OpeningOrder::Random,
-                },
+                order: self.order,
                 plies: self.opening_plies.unwrap_or(0),
                 start: self.opening_start,
             }),
@@ -71,31 +67,9 @@ pub(super) fn read_openings(
     set: Map<String, Value>,
     run: &Seed,
 ) -> Result<Openings, Failure> {
-    let (openings, left_out) =
-        source.openings(rules, seating, set, run).map_err(|error| with_flags(&error))?;
+    let (openings, left_out) = source.openings(rules, seating, set, run, option_names)?;
     if let Some(left_out) = left_out {
         stderr_line(format_args!("--openings: {left_out}"));
     }
     Ok(openings)
-}
-
-/// The error with the names of options instead of keys.
-pub(super) fn with_flags(error: &OpeningsError) -> Failure {
-    let text = match error {
-        OpeningsError::Random { plies, why } => format!("--opening-plies {plies}: {why}"),
-        OpeningsError::File { path, why } => format!("--openings {}: {why}", path.display()),
-        OpeningsError::Unreadable { path, why } => {
-            return Failure::of(error.is_usage(), format!("--openings {}: {why}", path.display()));
-        }
-        OpeningsError::SetsOption { path, option } => {
-            let path = path.display();
-            format!("--openings {path}: its openings set `{option}` themselves: omit --set {option}")
-        }
-        OpeningsError::Flawed { flaws, is_cut: true } => format!("--openings:{flaws}"),
-        OpeningsError::Flawed { flaws, is_cut: false } => format!(
-            "--openings:{flaws}\n`--opening-plies N` cuts the games of a collection, and leaves out those that are invalid"
-        ),
-        error => Chain(&error).to_string(),
-    };
-    Failure::usage(text)
 }

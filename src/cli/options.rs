@@ -46,6 +46,24 @@ impl GameOptions {
     }
 }
 
+/// The options that stand for the keys of files.
+pub(super) fn option_names(key: &str, value: Option<&str>) -> String {
+    let (table, name) = key.split_once('.').unwrap_or(("", key));
+    let option = match (table, name) {
+        ("", "tcp") => return format!("tcp:{}", value.unwrap_or("NAME").trim_matches('"')),
+        ("options", option) => return format!("--set {option}"),
+        ("listen", "address") => "listen".to_owned(),
+        ("sandbox", "mode") => "sandbox".to_owned(),
+        ("sandbox", name) => format!("sandbox-{}", name.trim_start_matches("limits.")),
+        (_, name) => name.to_owned(),
+    };
+    let option = format!("--{}", option.replace('_', "-"));
+    match value {
+        Some(value) => format!("{option} {}", value.trim_matches(['[', '"', ']'])),
+        None => option,
+    }
+}
+
 pub(super) fn key_value(text: &str) -> anyhow::Result<(String, Value)> {
     let (key, value) = text.split_once('=').with_context(|| format!("`{text}` is not KEY=VALUE"))?;
     // Text that is not JSON is a string: `--set fen=B:W18:B12` needs no quotes.
@@ -201,7 +219,7 @@ impl MatchOptions {
 
 /// Gets a seed from the operating system.
 pub(super) fn random_seed() -> Result<Seed, Failure> {
-    config::random_seed().map_err(Failure::cannot_run)
+    Ok(config::random_seed()?)
 }
 
 /// The hypotheses of a sequential test.
@@ -257,6 +275,21 @@ impl HypothesisOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_stand_for_keys() {
+        for (key, value, option) in [
+            ("opening_plies", Some("4"), "--opening-plies 4"),
+            ("options.draw_plies", None, "--set draw_plies"),
+            ("listen.address", Some("\"127.0.0.1:4700\""), "--listen 127.0.0.1:4700"),
+            ("listen.token_file", None, "--token-file"),
+            ("sandbox.limits.memory", None, "--sandbox-memory"),
+            ("sandbox.allow_missing", Some("[\"LAYER\"]"), "--sandbox-allow-missing LAYER"),
+            ("tcp", Some("\"alice\""), "tcp:alice"),
+        ] {
+            assert_eq!(option_names(key, value), option);
+        }
+    }
 
     #[test]
     fn a_value_that_is_not_json_is_a_string() {

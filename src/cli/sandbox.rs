@@ -13,13 +13,14 @@ use crate::bot::{Command, Launch, Launcher, StartError};
 use crate::cli::bots::{block_on, launch};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::{LayerRow, ModeRow, SandboxCheck, ThreatRow};
+use crate::cli::options::option_names;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::cli::screen::stderr_line;
 use crate::game::Chain;
 use crate::game::json;
 use crate::report::table;
-use crate::runs::config::{SandboxConfig, SandboxError, change_commands, default_sandbox};
+use crate::runs::config::{SandboxConfig, change_commands, default_sandbox};
 use crate::sources::Source;
 
 /// The sandbox of the bots that the referee starts.
@@ -59,16 +60,11 @@ impl SandboxOptions {
     fn sandbox(&self) -> Result<Sandbox, Failure> {
         let Some(config) = self.config() else {
             let mut notices = Vec::new();
-            let sandbox = default_sandbox(&mut notices);
+            let sandbox = default_sandbox(option_names, &mut notices);
             notices.iter().for_each(stderr_line);
             return Ok(sandbox);
         };
-        config.sandbox(Path::to_owned).map_err(|SandboxError(why)| match why {
-            Unavailable::Limit(what) => Failure::usage(format!("--sandbox-{what}")),
-            Unavailable::Layers(..) => Failure::cannot_run(format!(
-                "{why}\n`--sandbox-allow-missing LAYER` does without a layer, which records then say"
-            )),
-        })
+        Ok(config.sandbox(Path::to_owned, option_names)?)
     }
 
     /// Converts the options into the form of a file; `None` without `--sandbox`.

@@ -16,9 +16,9 @@ use crate::cli::signals::interrupted;
 use crate::files::open_regular;
 use crate::game::Chain;
 use crate::game::printable::printable;
+use crate::runs::RunError;
 use crate::runs::submissions::{
-    BotFile, Build, SubmissionLog, SubmissionTerms, SubmissionsConfig, TrialError, build, open_archive,
-    pack_bot, repack,
+    BotFile, Build, SubmissionLog, SubmissionTerms, SubmissionsConfig, build, open_archive, pack_bot, repack,
 };
 use crate::workers::archive::{self, ArchiveId};
 
@@ -65,7 +65,7 @@ impl Submission {
                     let id = archive::check(&given, limits.archive).map_err(|error| wrong(&error))?;
                     return Ok(Submission { id, archive: given, limits });
                 }
-                Err(TrialError::Machine(error)) => return Err(Failure::cannot_run(error)),
+                Err(error @ RunError::Machine(_)) => return Err(error.into()),
                 Err(error) => return Err(wrong(&error)),
             }
         };
@@ -112,9 +112,7 @@ impl Submission {
         let file = match built {
             Ok(Some(file)) => file,
             Ok(None) => return Err(Failure { exit: Exit::Interrupted, error: anyhow!("interrupted") }),
-            Err(error @ (TrialError::Machine(_) | TrialError::NotStarted(_))) => {
-                return Err(Failure::cannot_run(error));
-            }
+            Err(error @ RunError::Machine(_)) => return Err(error.into()),
             Err(refused) => {
                 log.line(Chain(&refused));
                 return Err(Failure { exit: Exit::No, error: anyhow!("{}", log.text().trim_end()) });

@@ -593,7 +593,11 @@ fn errors_in_a_tournament_file_are_named_with_the_remedy() {
             "tcp = 'alice'\n#",
             &["`tcp:alice` connects by itself", "[listen] with address = "],
         ),
-        ("[format]", "[listen]\naddress = '127.0.0.1:0'\n[format]", &["listen: no entrant has a `tcp` name"]),
+        (
+            "[format]",
+            "[listen]\naddress = '127.0.0.1:0'\n[format]",
+            &["listen: no bot connects; add one, e.g. tcp = \"alice\""],
+        ),
         (
             "jobs = 2",
             "jobs = 2\nlisten = { address = '127.0.0.1:0', tls_cert = 'chain.pem' }",

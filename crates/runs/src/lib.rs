@@ -40,6 +40,7 @@
 
 mod budget;
 pub mod config;
+mod error;
 #[cfg(feature = "http")]
 pub mod league;
 mod placement;
@@ -51,5 +52,6 @@ pub mod tournament;
 pub mod workers;
 pub mod workshop;
 
+pub use error::RunError;
 pub use placement::Placement;
 pub use relay_socket::RelaySocket;

@@ -27,7 +27,8 @@ use crate::cli::league::which::LeagueSelector;
 use crate::cli::screen;
 use crate::game::{Catalog, counted};
 use crate::league::PlannedEvent;
-use crate::runs::league::config::{LadderListen, LeagueConfig, LeagueConfigError};
+use crate::runs::RunError;
+use crate::runs::league::config::{LadderListen, LeagueConfig};
 use crate::runs::submissions::submitted_sandbox;
 use crate::store::{now, utc};
 
@@ -137,7 +138,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         };
         writeln!(out, "{}: {}, {listens}", ladder.name, prepared.game.rules.meta().id)?;
     }
-    config.notices().check().map_err(LeagueConfigError::from)?;
+    config.notices().check().map_err(RunError::from)?;
     config.retention()?;
     config.files()?;
     for program in &config.programs {

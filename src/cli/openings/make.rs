@@ -14,8 +14,7 @@ use tokio::sync::oneshot;
 use crate::cli::bots::{launch, with_bots};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::find_game;
-use crate::cli::openings::with_flags;
-use crate::cli::options::{GameOptions, LaneOptions, random_seed};
+use crate::cli::options::{GameOptions, LaneOptions, option_names, random_seed};
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, Words};
 use crate::cli::sandbox::SandboxOptions;
@@ -149,8 +148,7 @@ pub(in crate::cli) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure
         .openings
         .ok_or_else(|| Failure::usage(format!("{} has no openings", rules.meta().id)))?;
     let source = OpeningSource::Random { plies: args.plies.unwrap_or(usual).max(1) };
-    let openings = source.openings(rules, seating, args.options.to_map()?, &seed);
-    let (openings, _) = openings.map_err(|error| with_flags(&error))?;
+    let (openings, _) = source.openings(rules, seating, args.options.to_map()?, &seed, option_names)?;
     let path = &args.output;
     let endings: Vec<&'static str> = rules.opening_files().iter().map(|format| format.ending).collect();
     let ending = endings.iter().find(|ending| has_extension(path, ending)).ok_or_else(|| {

@@ -14,8 +14,9 @@ use crate::game::json;
 use crate::referee::InfoTotals;
 use crate::report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use crate::results::FirstFaults;
+use crate::runs::RunError;
 use crate::runs::regression::ResultLine;
-use crate::runs::regression::{BadResults, ResultsContents, changed_bots};
+use crate::runs::regression::{ResultsContents, changed_bots};
 
 /// Merge the results of shards, or evaluate those of one run, and print the verdict
 ///
@@ -47,7 +48,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let read: Result<Vec<ResultsContents>, BadResults> =
+    let read: Result<Vec<ResultsContents>, RunError> =
         args.files.iter().map(|path| ResultsContents::read(path)).collect();
     let read = read?;
     let setup = read[0].setup.clone();

@@ -11,15 +11,16 @@ use clap::{Args as ClapArgs, Subcommand};
 use serde::Serialize;
 
 use crate::cli::bots::{launch, run_in, with_bots};
-use crate::cli::exit::AskedFor as _;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::{OutFile, check_folder};
 use crate::cli::find_game::DisguiseOptions;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::luck::LuckOptions;
-use crate::cli::openings::{OpeningOptions, read_openings, with_flags};
-use crate::cli::options::{GameOptions, HideOptions, HypothesisOptions, LaneOptions, MatchOptions};
+use crate::cli::openings::{OpeningOptions, read_openings};
+use crate::cli::options::{
+    GameOptions, HideOptions, HypothesisOptions, LaneOptions, MatchOptions, option_names,
+};
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress::{Progress, Words};
 use crate::cli::sandbox::SandboxOptions;
@@ -32,12 +33,13 @@ use crate::record::PublishedInfo;
 use crate::referee::check_policy;
 use crate::report::{RegressionOutcome, RegressionReport, interval, origin, result_line};
 use crate::runner::{EndedMatch, MatchRunner, Openings, RunEvent, deal_leaks_information};
+use crate::runs::RunError;
 use crate::runs::config::{Dollars, Milliseconds, OpeningSource, parse_seed};
 use crate::runs::play::check_fresh;
 use crate::runs::regression::RegressionSet;
 use crate::runs::regression::{
     Hypotheses, PreparedRegression, RegressionEnd, RegressionEvent, RegressionSetup, ResultsContents,
-    SetupDiffers, is_same_version, tested_bot,
+    is_same_version, tested_bot,
 };
 use crate::runs::workers::OpenedWorkers;
 use crate::sources::{self, BotSpec, Source};
@@ -305,7 +307,7 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         base,
         same_version,
         options: args.options.to_map()?,
-        openings: source.in_words().map_err(|error| with_flags(&error))?,
+        openings: source.in_words(option_names)?,
         are_openings_drawn: source.are_drawn(),
         trust_bots: args.trust_bots,
         test: args.test.fixed.is_none().then(|| args.test.hypotheses.hypotheses()),
@@ -341,10 +343,10 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         let resumed = setup.resume(&earlier.setup, rules, args.terms.has_seed(), args.kept.accept_changed);
         resumed.map_err(|what| {
             let hint = match what {
-                SetupDiffers::Changed(_) => "; --accept-changed continues with the programs as they are now",
+                RunError::Changed(_) => "; --accept-changed continues with the programs as they are now",
                 _ => "",
             };
-            Failure::usage(format!("--resume: {what}{hint}"))
+            Failure::usage(format!("--resume: {}{hint}", Chain(&what)))
         })?;
         run.seed = parse_seed(&setup.seed).map_err(Failure::usage)?;
     }
@@ -368,13 +370,13 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     args.luck.check(rules.meta(), args.terms.has_records())?;
     let mut regression = PreparedRegression::new(setup, earlier, catalog)?;
+    regression.names = option_names;
     regression.max_cost = args.test.max_cost;
     regression.max_time = args.test.max_time.map(Milliseconds::duration);
     // Opened after validation, so that a rejected command line creates no files.
     let reports = args.reports.open()?;
     if let Some(path) = &args.kept.results {
-        let kept = regression.keep_in(path);
-        kept.map_err(|error| Failure::of(error.is_usage(), format!("--results {}", Chain(&error))))?;
+        regression.keep_in(path).map_err(|error| Failure::from(error).after("--results "))?;
     }
     let records = args.terms.records()?;
     let record_folder = records.as_ref().map(|records| records.folder().to_owned());

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::Args as ClapArgs;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::option_names;
 use crate::cli::screen;
 use crate::runs::config::KnownGames;
 use crate::runs::tournament::{
@@ -135,7 +136,7 @@ pub(super) fn withdraw(args: WithdrawArgs, games: &KnownGames) -> Result<Exit, F
     if !args.yes && io::stdin().is_terminal() {
         let results = open_results(&args.dir)?;
         let stored = StoredTournament::read(&args.dir, &results, games)?;
-        let ChangeEffect { message, .. } = withdraw.decide(&stored).map_err(Failure::usage)?;
+        let ChangeEffect { message, .. } = withdraw.decide(&stored, option_names).map_err(Failure::usage)?;
         if !screen::confirmed(&format!(
             "{message}. `referee tournament return` would bring it back. Withdraw it?"
         ))? {
@@ -179,7 +180,7 @@ fn here(dir: &Path) -> Result<PathBuf, Failure> {
 
 /// Makes a change, or requests it from the process that plays the tournament.
 pub(super) fn change(dir: &Path, games: &KnownGames, change: &RequestedChange) -> Result<Exit, Failure> {
-    let MadeChange { message, is_requested } = tournament::change(dir, games, change)?;
+    let MadeChange { message, is_requested } = tournament::change(dir, games, change, option_names)?;
     let mut out = screen::stdout();
     writeln!(out, "{message}")?;
     if is_requested {

@@ -28,6 +28,7 @@ use crate::report::page::PublicUrl;
 use crate::report::{evidence_lines, result_line};
 use crate::results::FirstFaults;
 use crate::runner::{EndedMatch, LiveSchedule, NoShow, PlanScheduler, RunEvent};
+use crate::runs::RunError;
 use crate::runs::config::{Dollars, KnownGames};
 #[cfg(feature = "http")]
 use crate::runs::tournament::show_standings;
@@ -137,7 +138,10 @@ pub(in crate::cli) fn begin(
 
 pub(super) fn resume(args: &ResumeArgs, games: &KnownGames) -> Result<Exit, Failure> {
     let tournament = Tournament::open(&args.dir, games, !args.options.no_fsync)?;
-    tournament.check_files(args.accept_changed)?;
+    tournament.check_files(args.accept_changed).map_err(|why| match why {
+        RunError::Changed(what) => Failure::usage(format!("{what}, or use --accept-changed")),
+        why => why.into(),
+    })?;
     args.options.luck.check(tournament.prepared.rules.meta(), true)?;
     play(tournament, &args.options)
 }

@@ -32,6 +32,11 @@ pub fn reconnect() -> Setting<Milliseconds> {
     Milliseconds(limits::LOST_MS).into()
 }
 
+/// The default of `wait`.
+pub fn wait() -> Setting<Milliseconds> {
+    Setting::written("5m", Milliseconds(300_000))
+}
+
 /// The default of `connections`.
 pub fn connections() -> u32 {
     limits::CONNECTIONS as u32

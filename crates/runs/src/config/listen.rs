@@ -2,114 +2,146 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use referee_engine::sources::{BotTokens, Listen, Source};
 use referee_files::read_secret;
 use referee_game::name::check_name;
 use referee_game::{Wrong, hex};
-use referee_transport::{BadCertificate, Certificate};
+use referee_transport::Certificate;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::config::{CertificateFile, PemFiles, RunNotice};
+use crate::RunError;
+use crate::config::{Milliseconds, PemFiles, RunNotice, Setting, SettingNames, defaults, pem_files};
 
-/// The listener for bots that connect.
-#[derive(Debug)]
-pub struct ListenSettings {
+/// How bots connect.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListenConfig {
     /// The address; port 0 picks a free port.
     pub address: SocketAddr,
     /// A file with a line NAME=TOKEN for each bot.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
     /// Tokens by name, besides those of the file.
+    #[serde(skip)]
     pub tokens: Vec<(String, String)>,
-    /// The time for which a match waits for a bot that is not connected.
-    pub wait: Duration,
-    /// The time for which the matches of a lost connection wait for another one.
-    pub reconnect: Duration,
     /// The maximum number of connections per name.
+    #[serde(default = "defaults::connections")]
     pub connections: u32,
-    /// Enables TLS.
-    pub certificate: Option<CertificateFile>,
+    /// How long a match waits for a bot that is not connected.
+    #[serde(default = "defaults::wait")]
+    pub wait: Setting<Milliseconds>,
+    /// How long the matches of a lost connection wait for another one.
+    #[serde(default = "defaults::reconnect")]
+    pub reconnect: Setting<Milliseconds>,
+    /// The certificate chain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its private key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_key: Option<PathBuf>,
+    /// Instead of both: the file to which a new certificate is written.
+    #[serde(skip)]
+    pub tls_self_signed: Option<PathBuf>,
 }
 
-/// Reasons why bots cannot connect. As text the settings have their names in files.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ListenError {
-    #[error(
-        "the bot `tcp:{0}` connects by itself: add an address, e.g. [listen] with address = \"127.0.0.1:4700\""
-    )]
-    NoAddress(String),
-    #[error("listen: no entrant has a `tcp` name")]
-    NoBot,
-    #[error("missing token for `{0}`")]
-    NoToken(String),
-    #[error("duplicate token for `{0}`")]
-    TokenTwice(String),
-    #[error("listen.token_file {}", path.display())]
-    TokenFile {
-        path: PathBuf,
-        #[source]
-        why: Wrong,
-    },
-    #[error("listen.tls_cert, listen.tls_key")]
-    Certificate(#[source] BadCertificate),
-    #[error("the new certificate")]
-    SelfSigned(#[source] BadCertificate),
+impl ListenConfig {
+    /// At this address, without tokens.
+    pub fn new(address: SocketAddr) -> ListenConfig {
+        ListenConfig {
+            address,
+            token_file: None,
+            tokens: Vec::new(),
+            connections: defaults::connections(),
+            wait: defaults::wait(),
+            reconnect: defaults::reconnect(),
+            tls_cert: None,
+            tls_key: None,
+            tls_self_signed: None,
+        }
+    }
+
+    /// Its certificate, if it has one.
+    fn certificate(
+        &self,
+        resolve: impl Fn(&Path) -> PathBuf,
+        names: SettingNames,
+    ) -> Result<Option<Certificate>, RunError> {
+        let path = |path: &Option<PathBuf>| path.as_deref().map(&resolve);
+        if let Some(file) = path(&self.tls_self_signed) {
+            let made = Certificate::self_signed(self.address.ip(), &file);
+            let place = names("listen.tls_self_signed", None);
+            return made.map(Some).map_err(|why| RunError::machine(Wrong::at(place, why)));
+        }
+        let files = pem_files("listen.", path(&self.tls_cert), path(&self.tls_key))?;
+        let read = files.map(|PemFiles { chain, key }| Certificate::read(&chain, &key)).transpose();
+        let [cert, key] = ["listen.tls_cert", "listen.tls_key"].map(|key| names(key, None));
+        Ok(read.map_err(|why| Wrong::at(format!("{cert}, {key}"), why))?)
+    }
 }
 
-/// The listener for these bots; `None` if none of them connects.
+/// The listener for these bots; `None` if none of them connects. `resolve` makes paths absolute.
 ///
 /// # Errors
 /// If a bot cannot connect, or no bot does and there are settings for it.
 pub fn listen<'a>(
-    settings: Option<ListenSettings>,
+    config: Option<&ListenConfig>,
+    resolve: impl Fn(&Path) -> PathBuf,
     bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,
+    names: SettingNames,
     notices: &mut Vec<RunNotice>,
-) -> Result<Option<Listen>, ListenError> {
-    let names: Vec<&str> = bots.into_iter().filter_map(|bot| bot.connects_as()).collect();
-    let (settings, first) = match (settings, names.first()) {
+) -> Result<Option<Listen>, RunError> {
+    let bots: Vec<&str> = bots.into_iter().filter_map(|bot| bot.connects_as()).collect();
+    let (config, first) = match (config, bots.first()) {
         (None, None) => return Ok(None),
-        (Some(settings), Some(&first)) => (settings, first),
-        (None, Some(&first)) => return Err(ListenError::NoAddress(first.to_owned())),
-        (Some(_), None) => return Err(ListenError::NoBot),
+        (Some(config), Some(&first)) => (config, first),
+        (None, Some(&first)) => {
+            let address = names("listen.address", Some("\"127.0.0.1:4700\""));
+            return Err(
+                format!("the bot `tcp:{first}` connects by itself: add an address, e.g. {address}").into()
+            );
+        }
+        (Some(_), None) => {
+            let (listen, bot) = (names("listen", None), names("tcp", Some("\"alice\"")));
+            return Err(format!("{listen}: no bot connects; add one, e.g. {bot}").into());
+        }
     };
-    let ListenSettings { address, token_file, tokens, wait, reconnect, connections, certificate } = settings;
-    let tokens = all_tokens(token_file, tokens)?;
+    let ListenConfig { address, connections, .. } = *config;
+    let tokens = all_tokens(config.token_file.as_deref().map(&resolve), &config.tokens, names)?;
     if !tokens.is_empty()
-        && let Some(name) = names.iter().find(|name| !tokens.contains_key(**name))
+        && let Some(name) = bots.iter().find(|name| !tokens.contains_key(**name))
     {
-        return Err(ListenError::NoToken((*name).to_owned()));
+        return Err(format!("missing token for `{name}`").into());
     }
     if tokens.is_empty() && !address.ip().is_loopback() {
         notices.push(RunNotice::NoTokens { address, name: first.to_owned() });
     }
-    let certificate = match certificate {
-        None => None,
-        Some(CertificateFile::Pem(PemFiles { chain, key })) => {
-            Some(Certificate::read(&chain, &key).map_err(ListenError::Certificate)?)
-        }
-        Some(CertificateFile::SelfSigned(file)) => {
-            Some(Certificate::self_signed(address.ip(), &file).map_err(ListenError::SelfSigned)?)
-        }
-    };
+    let certificate = config.certificate(resolve, names)?;
+    let (wait, reconnect) = (config.wait.duration(), config.reconnect.duration());
     let tokens = Some(tokens).filter(|tokens| !tokens.is_empty());
-    let connections = connections as usize;
-    let refusals = Arc::default();
+    let (connections, refusals) = (connections as usize, Arc::default());
     Ok(Some(Listen { address, certificate, tokens, is_open: false, connections, wait, reconnect, refusals }))
 }
 
 /// SHA-256 of the tokens by name. A file may give a token as `sha256:HEX`, and then more than one for a name.
-fn all_tokens(file: Option<PathBuf>, given: Vec<(String, String)>) -> Result<BotTokens, ListenError> {
+fn all_tokens(
+    file: Option<PathBuf>,
+    given: &[(String, String)],
+    names: SettingNames,
+) -> Result<BotTokens, Wrong> {
     let of_file = match file {
         None => Vec::new(),
-        Some(path) => read_tokens(&path).map_err(|why| ListenError::TokenFile { path, why })?,
+        Some(path) => {
+            let place = || format!("{} {}", names("listen.token_file", None), path.display());
+            read_tokens(&path).map_err(|why| Wrong::at(place(), why))?
+        }
     };
     let (mut tokens, mut plain) = (BotTokens::new(), BTreeSet::new());
-    for (name, token) in of_file.into_iter().chain(given) {
+    for (name, token) in of_file.into_iter().chain(given.iter().cloned()) {
         let hash = token.strip_prefix("sha256:").and_then(hex::decode32);
         if hash.is_none() && !plain.insert(name.clone()) {
-            return Err(ListenError::TokenTwice(name));
+            return Err(format!("duplicate token for `{name}`").into());
         }
         tokens.entry(name).or_default().push(hash.unwrap_or_else(|| Sha256::digest(token).into()));
     }

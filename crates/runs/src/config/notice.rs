@@ -10,8 +10,12 @@ use crate::config::OmittedOpenings;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunNotice {
-    #[error("note: bots run without a sandbox: {} (`--sandbox none` hides this note)", one_line(.0))]
-    NoSandbox(Unavailable),
+    #[error("note: bots run without a sandbox: {} (`{none}` hides this note)", one_line(.why))]
+    NoSandbox {
+        why: Unavailable,
+        /// The setting of no sandbox.
+        none: String,
+    },
     #[error("warning: without tokens, anyone who can reach {address} can play as `{name}`")]
     NoTokens { address: SocketAddr, name: String },
     #[error("openings: {0}")]

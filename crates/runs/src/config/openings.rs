@@ -1,7 +1,6 @@
 //! The source of a run's openings.
 
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use referee_engine::runner::Openings;
@@ -11,12 +10,13 @@ use referee_game::erased::Rules;
 use referee_game::openings::OpeningFile;
 use referee_game::{Flaw, Seating, Wrong, counted, hex};
 use referee_match::Limits;
-use referee_match::opening::{NoOpening, Opening, check};
+use referee_match::opening::{Opening, check};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::config::with_suggestion;
+use crate::RunError;
+use crate::config::{SettingNames, with_suggestion};
 
 /// The maximum number of errors of a file that are listed.
 const NAMED: usize = 20;
@@ -53,43 +53,7 @@ pub struct OpeningBook {
     pub start: u32,
 }
 
-/// Openings that cannot be used. As text the settings have their names in files.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpeningsError {
-    #[error(transparent)]
-    Options(Wrong),
-    #[error("opening_plies = {plies}")]
-    Random {
-        plies: u32,
-        #[source]
-        why: NoOpening,
-    },
-    #[error("openings {}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        why: io::Error,
-    },
-    #[error("openings {}", path.display())]
-    File {
-        path: PathBuf,
-        #[source]
-        why: Wrong,
-    },
-    #[error("openings {}: its openings set `{option}` themselves: omit options.{option}", path.display())]
-    SetsOption { path: PathBuf, option: String },
-    #[error("openings:{flaws}{}", if *.is_cut { "" } else {
-        "\n`opening_plies = N` cuts the games of a collection, and leaves out those that are invalid"
-    })]
-    Flawed {
-        flaws: FlawList,
-        /// Whether its games are cut, so that it has no valid opening at all.
-        is_cut: bool,
-    },
-}
-
-/// Defects of openings from a file, a line for each.
+/// What is wrong with openings of a file, a line for each.
 #[derive(Clone, Debug)]
 pub struct FlawList {
     path: PathBuf,
@@ -124,10 +88,14 @@ impl fmt::Display for OmittedOpenings {
     }
 }
 
+fn in_file(path: &Path, names: SettingNames) -> String {
+    format!("{} {}", names("openings", None), path.display())
+}
+
 /// Reads an opening file, which may be compressed.
-fn read(path: &Path) -> Result<Vec<u8>, OpeningsError> {
+fn read(path: &Path, names: SettingNames) -> Result<Vec<u8>, RunError> {
     let read = read_regular(path).and_then(unpack);
-    read.map_err(|why| OpeningsError::Unreadable { path: path.to_owned(), why })
+    read.map_err(|why| RunError::unreadable(in_file(path, names), why))
 }
 
 impl OpeningSource {
@@ -140,7 +108,7 @@ impl OpeningSource {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn in_words(&self) -> Result<String, OpeningsError> {
+    pub fn in_words(&self, names: SettingNames) -> Result<String, RunError> {
         match self {
             OpeningSource::Random { plies } => Ok(format!("{plies} random moves")),
             OpeningSource::File(OpeningBook { path, order, plies, start }) => {
@@ -148,7 +116,7 @@ impl OpeningSource {
                     OpeningOrder::File => "file",
                     OpeningOrder::Random => "random",
                 };
-                let read = read(path)?;
+                let read = read(path, names)?;
                 let mut words = format!("SHA-256 {}, order {order}", hex::encode(&Sha256::digest(read)));
                 if *plies > 0 {
                     words += &format!(", {plies} plies each");
@@ -171,31 +139,41 @@ impl OpeningSource {
         seating: Seating,
         set: Map<String, Value>,
         run: &Seed,
-    ) -> Result<(Openings, Option<OmittedOpenings>), OpeningsError> {
+        names: SettingNames,
+    ) -> Result<(Openings, Option<OmittedOpenings>), RunError> {
         let options = serde_json::value::to_raw_value(&set).unwrap_or_default();
         let table = rules.open(&options, seating);
-        let table = table.map_err(|error| OpeningsError::Options(with_suggestion(&error)))?;
+        let table = table.map_err(|error| with_suggestion(&error))?;
         let OpeningBook { path, order, plies, start } = match self {
             OpeningSource::File(book) => book,
             &OpeningSource::Random { plies } => {
                 let opening = if plies == 0 { Opening::None } else { Opening::Random(plies) };
                 return match check(&*table, &opening, &Limits::TODAY) {
                     Ok(()) => Ok((Openings::same(options, opening), None)),
-                    Err(why) => Err(OpeningsError::Random { plies, why }),
+                    Err(why) => Err(Wrong::at(names("opening_plies", Some(&plies.to_string())), why).into()),
                 };
             }
         };
         let plies = (*plies > 0).then_some(*plies as usize);
-        let format = format(rules, path).map_err(|why| OpeningsError::File { path: path.clone(), why })?;
-        let given = (format.read)(&read(path)?, plies);
+        let format = format(rules, path).map_err(|why| Wrong::at(in_file(path, names), why))?;
+        let given = (format.read)(&read(path, names)?, plies);
         let mut starts = given.iter().flatten().flat_map(|opening| opening.options.keys());
         if let Some(option) = starts.find(|&option| set.contains_key(option)) {
-            return Err(OpeningsError::SetsOption { path: path.clone(), option: option.clone() });
+            let (file, setting) = (in_file(path, names), names(&format!("options.{option}"), None));
+            return Err(format!("{file}: its openings set `{option}` themselves: omit {setting}").into());
         }
         let list = |flaws| FlawList { path: path.clone(), flaws };
         let given = Openings::given(rules, seating, &set, given, plies);
-        let (mut openings, flaws) =
-            given.map_err(|flaws| OpeningsError::Flawed { flaws: list(flaws), is_cut: plies.is_some() })?;
+        let (mut openings, flaws) = given.map_err(|flaws| {
+            let mut what = format!("{}:{}", names("openings", None), list(flaws));
+            if plies.is_none() {
+                let cut = names("opening_plies", Some("N"));
+                what += &format!(
+                    "\n`{cut}` cuts the games of a collection, and leaves out those that are invalid"
+                );
+            }
+            RunError::from(what)
+        })?;
         let remaining = openings.len();
         let left_out = (!flaws.is_empty()).then(|| OmittedOpenings { flaws: list(flaws), remaining });
         if *order == OpeningOrder::Random {
@@ -223,10 +201,4 @@ fn format(rules: &dyn Rules, path: &Path) -> Result<&'static OpeningFile, Wrong>
         let endings: Vec<String> = formats.iter().map(|format| format!(".{}", format.ending)).collect();
         format!("opening files of {game} have the extension {}", endings.join(" or ")).into()
     })
-}
-
-impl From<OpeningsError> for Wrong {
-    fn from(error: OpeningsError) -> Wrong {
-        Wrong::of(&error)
-    }
 }

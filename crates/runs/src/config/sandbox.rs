@@ -10,7 +10,8 @@ use referee_engine::sources::Source;
 use referee_game::Wrong;
 use serde::{Deserialize, Serialize};
 
-use crate::config::RunNotice;
+use crate::RunError;
+use crate::config::{RunNotice, SettingNames};
 
 /// The table `[sandbox]` of a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,17 +26,18 @@ pub struct SandboxConfig {
     pub limits: BotLimits,
 }
 
-/// The reason why there is no such sandbox. As text the settings have their names in files.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", as_configured(.0))]
-pub struct SandboxError(pub Unavailable);
-
-fn as_configured(why: &Unavailable) -> String {
+/// The reason why there is no such sandbox.
+pub(crate) fn unavailable(why: &Unavailable, names: SettingNames) -> RunError {
     match why {
-        Unavailable::Limit(what) => format!("sandbox.limits: {what}"),
-        Unavailable::Layers(..) => format!(
-            "{why}\n`allow_missing = [\"LAYER\"]` in [sandbox] does without a layer, which records then say"
-        ),
+        Unavailable::Limit(what) => {
+            let what = what.to_string();
+            let (limit, what) = what.split_once(": ").unwrap_or(("", &what));
+            format!("{}: {what}", names(&format!("sandbox.limits.{limit}"), None)).into()
+        }
+        Unavailable::Layers(..) => {
+            let allow = names("sandbox.allow_missing", Some("[\"LAYER\"]"));
+            RunError::machine(format!("{why}\n`{allow}` does without a layer, which records then say"))
+        }
     }
 }
 
@@ -49,17 +51,23 @@ impl SandboxConfig {
     ///
     /// # Errors
     /// If a limit is not valid, or this machine lacks a layer.
-    pub fn sandbox(&self, resolve: impl Fn(&Path) -> PathBuf) -> Result<Sandbox, SandboxError> {
+    pub fn sandbox(
+        &self,
+        resolve: impl Fn(&Path) -> PathBuf,
+        names: SettingNames,
+    ) -> Result<Sandbox, RunError> {
         let SandboxConfig { mode, allow_missing, limits } = self;
         let read = limits.read.iter().map(|path| resolve(path)).collect();
-        Sandbox::new(*mode, allow_missing, BotLimits { read, ..limits.clone() }).map_err(SandboxError)
+        Sandbox::new(*mode, allow_missing, BotLimits { read, ..limits.clone() })
+            .map_err(|why| unavailable(&why, names))
     }
 }
 
 /// The sandbox if none is configured: `basic`, or none if this machine lacks a layer of it.
-pub fn default_sandbox(notices: &mut Vec<RunNotice>) -> Sandbox {
+pub fn default_sandbox(names: SettingNames, notices: &mut Vec<RunNotice>) -> Sandbox {
     Sandbox::new(Mode::Basic, &BTreeSet::new(), BotLimits::default()).unwrap_or_else(|why| {
-        notices.push(RunNotice::NoSandbox(why));
+        let none = names("sandbox.mode", Some("\"none\""));
+        notices.push(RunNotice::NoSandbox { why, none });
         Sandbox::default()
     })
 }

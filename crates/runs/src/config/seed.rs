@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::RunError;
 use referee_files::read_secret;
 use referee_game::chance::Seed;
 use referee_game::{Wrong, hex};
@@ -31,8 +32,9 @@ pub fn read_seed(path: &Path) -> Result<Seed, Wrong> {
 ///
 /// # Errors
 /// If it has none.
-pub fn random_seed() -> Result<Seed, Wrong> {
+pub fn random_seed() -> Result<Seed, RunError> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| Wrong::at("the operating system provides no seed", error))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| RunError::machine(Wrong::at("the operating system provides no seed", error)))?;
     Ok(Seed(bytes))
 }

@@ -11,13 +11,6 @@ pub struct PemFiles {
     pub key: PathBuf,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CertificateFile {
-    Pem(PemFiles),
-    /// It is generated and written to this file.
-    SelfSigned(PathBuf),
-}
-
 /// The certificate of the settings `tls_cert` and `tls_key`, which need each other, in this section.
 ///
 /// # Errors

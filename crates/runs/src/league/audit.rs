@@ -16,8 +16,9 @@ use referee_store::{RulingRow, StoreError, parse_match_id};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use crate::RunError;
 use crate::league::config::{LadderConfig, LadderGame, LeagueConfig};
-use crate::league::{LadderFailure, LadderSeed, LeagueError, ladder_folder, recorded, seal_of};
+use crate::league::{LadderSeed, ladder_folder, recorded, seal_of};
 
 /// The time to wait for the results of records that a server has just written.
 const RESULTS_FOLLOW: Duration = Duration::from_secs(2);
@@ -97,15 +98,15 @@ impl<'a> LadderRecords<'a> {
         league: &League,
         ladder: &'a LadderConfig,
         game: &'a LadderGame,
-    ) -> Result<LadderRecords<'a>, LeagueError> {
+    ) -> Result<LadderRecords<'a>, RunError> {
         let folder = ladder_folder(&Folder::open(&config.folder)?, &ladder.name)?;
-        let failed = |error: StoreError| LeagueError::of_ladder(&ladder.name, error);
+        let failed = |error: StoreError| RunError::of_ladder(&ladder.name, error);
         let seed = LadderSeed::read(league, &ladder.name);
         Ok(LadderRecords {
             ladder,
             game,
             records: RecordFolder::new(folder.make_within("records")?),
-            seed: seed.map_err(|why| LeagueError::of_ladder(&ladder.name, why))?,
+            seed: seed.map_err(|why| RunError::of_ladder(&ladder.name, why))?,
             voided: league.voided(&ladder.name).map_err(failed)?.into_iter().collect(),
             info: config.publish.info,
         })
@@ -183,8 +184,8 @@ pub fn audit_ladder(
     game: &LadderGame,
     rulings: &[RulingRow],
     on_record: OnRecord<'_>,
-) -> Result<LadderAudit, LeagueError> {
-    let failed = |why: LadderFailure| LeagueError::of_ladder(&ladder.name, why);
+) -> Result<LadderAudit, RunError> {
+    let failed = |why: RunError| RunError::of_ladder(&ladder.name, why);
     // A record is written before its result is stored: those of all results that are read now are there. The results of
     // further records are read afterwards.
     let results = StoredResults::read(league, &ladder.name).map_err(|error| failed(error.into()))?;
@@ -199,7 +200,7 @@ fn compare(
     read: Vec<ReadRecord>,
     mut results: StoredResults,
     rulings: &[RulingRow],
-) -> Result<LadderAudit, LadderFailure> {
+) -> Result<LadderAudit, RunError> {
     results.add_new(league, &records.ladder.name, &read)?;
     let tallies = SeasonTallies { records: &records, rulings, results: &results };
     let of_players = tallies.compare(league, &read)?;
@@ -318,11 +319,7 @@ struct SeasonTallies<'a> {
 
 impl SeasonTallies<'_> {
     /// Compares records, results and final standings.
-    fn compare(
-        &self,
-        league: &mut League,
-        read: &[ReadRecord],
-    ) -> Result<Vec<LadderDifference>, LadderFailure> {
+    fn compare(&self, league: &mut League, read: &[ReadRecord]) -> Result<Vec<LadderDifference>, RunError> {
         let LadderRecords { ladder, game, .. } = self.records;
         let recorded = || read.iter().filter_map(|record| record.found.as_ref().ok()).map(|found| &found.row);
         let mut differences = Vec::new();

@@ -10,11 +10,12 @@ use referee_files::Folder;
 use referee_game::{Wrong, hex};
 use referee_league::{LadderRow, LeagueBot, LeagueOwner};
 use referee_stats::ladder::Name;
-use referee_workers::archive::{ArchiveError, ArchiveLimits, pack_folder, unpack};
+use referee_workers::archive::{ArchiveLimits, pack_folder, unpack};
 use toml::{Table, Value};
 
 use super::config::LeagueConfig;
 use super::server::tokens;
+use crate::RunError;
 use crate::tournament::{TournamentConfig, relative_path};
 
 /// The keys of a ladder that a tournament has, too.
@@ -104,21 +105,6 @@ pub struct FinalsTerms<'a> {
     pub listen: Option<SocketAddr>,
 }
 
-/// Reasons why finals are not written.
-#[derive(Debug, thiserror::Error)]
-pub enum FinalsError {
-    #[error("{0} connects by itself: the finals need an address for bots")]
-    NoAddress(String),
-    #[error("the files of {bot}")]
-    Bot { bot: String, source: ArchiveError },
-    #[error("the tournament file")]
-    File(#[from] Wrong),
-    #[error("the tournament file")]
-    Text(#[from] toml::ser::Error),
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-}
-
 /// Writes the file of the tournament, the tokens of its bots and copies of the programs that were handed in to a new directory.
 /// A ladder whose bots get new versions meanwhile does not change them.
 ///
@@ -130,10 +116,12 @@ pub fn write_finals(
     players: &[Finalist],
     terms: FinalsTerms<'_>,
     directory: &Path,
-) -> Result<TournamentConfig, FinalsError> {
+) -> Result<TournamentConfig, RunError> {
     let connects = players.iter().find(|player| player.connects());
     if let (Some(player), None) = (connects, terms.listen) {
-        return Err(FinalsError::NoAddress(player.bot.name.clone()));
+        return Err(
+            format!("{} connects by itself: the finals need an address for bots", player.bot.name).into()
+        );
     }
     let folder = Folder::make(directory)?;
     let up = relative_path(folder.path(), &league.folder)?;
@@ -179,9 +167,10 @@ pub fn write_finals(
         entrants.push(Value::from(entrant(league, programs, player, &folder)?));
     }
     file.insert("entrants".to_owned(), entrants.into());
-    let text = toml::to_string(&file)?;
+    let of_file = |why: Wrong| Wrong::at("the tournament file", why);
+    let text = toml::to_string(&file).map_err(|why| of_file(Wrong::of(&why)))?;
     folder.create(FILE)?.write_all(text.as_bytes())?;
-    Ok(TournamentConfig::parse(&text)?.with_base(folder.path()))
+    Ok(TournamentConfig::parse(&text).map_err(of_file)?.with_base(folder.path()))
 }
 
 /// A ladder as it is in the file.
@@ -235,7 +224,7 @@ fn entrant(
     programs: Option<&Vec<Value>>,
     player: &Finalist,
     folder: &Folder,
-) -> Result<Table, FinalsError> {
+) -> Result<Table, RunError> {
     let bot = &player.bot;
     let mut entrant = Table::new();
     let mut set = |key: &str, value: &str| drop(entrant.insert(key.to_owned(), value.into()));
@@ -252,7 +241,7 @@ fn entrant(
         bot.directory.as_deref().map(|directory| league.folder.join(directory)).unwrap_or_default();
     if bot.version.is_some() {
         let copy = folder.make_within(BOTS)?.make_within(&bot.name)?;
-        let wrong = |source| FinalsError::Bot { bot: bot.name.clone(), source };
+        let wrong = |why| RunError::machine(Wrong::at(format!("the files of {}", bot.name), why));
         let mut archive = tempfile::tempfile()?;
         let packed = pack_folder(&directory, ArchiveLimits::BOT, &mut archive).map_err(wrong)?;
         archive.rewind()?;
@@ -260,9 +249,8 @@ fn entrant(
         set("files", &format!("{BOTS}/{}", bot.name));
         return Ok(entrant);
     }
-    let relative = |path: &Path| {
-        Ok::<_, FinalsError>(relative_path(folder.path(), path)?.to_string_lossy().into_owned())
-    };
+    let relative =
+        |path: &Path| Ok::<_, RunError>(relative_path(folder.path(), path)?.to_string_lossy().into_owned());
     set("directory", &relative(&directory)?);
     let own = written_program(programs, bot).and_then(|program| program.get("files")?.as_str());
     if let Some(own) = own {

@@ -46,7 +46,7 @@ pub use audit::{
     LadderAudit, LadderDifference, LadderRecords, OnRecord, ReadRecord, RecordError, RecordedMatch,
     audit_ladder,
 };
-pub use finals::{Absentee, Finalist, FinalsError, FinalsTerms, finalists, write_finals};
+pub use finals::{Absentee, Finalist, FinalsTerms, finalists, write_finals};
 pub use folder::ladder_folder;
 pub use ladder::{LadderLimits, LadderMemory};
 pub use notices::{NoticeFiles, PagesConfig};
@@ -54,9 +54,7 @@ pub use retention::Retention;
 pub use rules_versions::ChangedRules;
 pub use seed::LadderSeed;
 pub use send::SendCommand;
-pub use server::{
-    LadderFailure, LeagueError, LeagueEvent, LeagueNotice, LeagueReload, LeagueServer, LeagueStop,
-};
+pub use server::{LeagueEvent, LeagueNotice, LeagueReload, LeagueServer, LeagueStop};
 
 use history::RatingHistory;
 use ladder::{Ladder, LadderScheduler, SharedLadder};

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 
-use crate::league::LadderFailure;
+use crate::RunError;
 use crate::league::error::differing;
 use referee_engine::runner::EndedMatch;
 use referee_files::{Journal, Records, written_at};
@@ -144,7 +144,7 @@ pub(super) fn recover(
     records: &Records,
     journal: &mut Journal,
     catalog: &Catalog,
-) -> Result<u32, LadderFailure> {
+) -> Result<u32, RunError> {
     let (sealed, _) = records.matches()?;
     // Read at once: to ask the database for each of a million records takes much longer.
     let stored = league.numbers(ladder)?;

@@ -9,7 +9,7 @@ use referee_match::record::differing_files;
 use referee_program::{keep, version};
 use referee_store::{StoreError, now, utc};
 
-use crate::league::LadderFailure;
+use crate::RunError;
 use crate::league::config::LadderGame;
 
 /// Files of the rules of a ladder that have changed.
@@ -64,7 +64,7 @@ pub(super) fn note_rules(
     game: &LadderGame,
     own: &Path,
     next: u32,
-) -> Result<(), LadderFailure> {
+) -> Result<(), RunError> {
     let Some(version) = version(game.rules) else { return Ok(()) };
     keep(game.rules, own)?;
     let versions = league.rules_versions(ladder)?;

@@ -1,11 +1,11 @@
 //! The seeds of ladders.
 
 use referee_game::chance::Seed;
-use referee_game::{Wrong, hex};
+use referee_game::hex;
 use referee_league::League;
 
+use crate::RunError;
 use crate::config::random_seed;
-use crate::league::LadderFailure;
 
 #[derive(Debug)]
 pub struct LadderSeed {
@@ -19,12 +19,10 @@ impl LadderSeed {
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn read(league: &League, ladder: &str) -> Result<Option<LadderSeed>, LadderFailure> {
+    pub fn read(league: &League, ladder: &str) -> Result<Option<LadderSeed>, RunError> {
         let Some(text) = league.value(&format!("seed:{ladder}"))? else { return Ok(None) };
         let seed = hex::decode32(&text).map(Seed);
-        let seed = seed.ok_or_else(|| {
-            LadderFailure::from(Wrong::from(format!("league: the seed of {ladder} cannot be read")))
-        })?;
+        let seed = seed.ok_or_else(|| format!("league: the seed of {ladder} cannot be read"))?;
         let from = league.number(&format!("seed-from:{ladder}"))?.unwrap_or(1);
         Ok(Some(LadderSeed { seed, from }))
     }
@@ -33,7 +31,7 @@ impl LadderSeed {
     ///
     /// # Errors
     /// If there are no random numbers, or the database cannot be written.
-    pub fn draw(league: &mut League, ladder: &str) -> Result<LadderSeed, LadderFailure> {
+    pub fn draw(league: &mut League, ladder: &str) -> Result<LadderSeed, RunError> {
         let (seed, last) = (random_seed()?, league.last_number(ladder)?);
         let mut store = |key: &str, value: &str| league.set_value(&format!("{key}:{ladder}"), value);
         store("seed-from", &(last + 1).to_string())?;

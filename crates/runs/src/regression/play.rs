@@ -16,12 +16,11 @@ use referee_stats::schedule::Schedule;
 use tokio::time::Instant;
 
 use crate::Placement;
+use crate::RunError;
 use crate::budget::Budget;
-use crate::config::Dollars;
+use crate::config::{Dollars, SettingNames, keys};
 use crate::regression::run::{AddedMatch, RegressionRun, RegressionSet};
-use crate::regression::{
-    BadResults, RegressionError, RegressionSetup, ResultLine, ResultsContents, ResultsFile, changed_bots,
-};
+use crate::regression::{RegressionSetup, ResultLine, ResultsContents, ResultsFile, changed_bots};
 
 /// A regression that can be played.
 #[derive(Debug)]
@@ -35,6 +34,8 @@ pub struct PreparedRegression {
     pub max_time: Option<Duration>,
     /// Once its matches have cost that much, as the bots report it, it ends undecided.
     pub max_cost: Option<Dollars>,
+    /// Of these limits.
+    pub names: SettingNames,
     results: Option<ResultsFile>,
 }
 
@@ -63,12 +64,20 @@ impl PreparedRegression {
         setup: RegressionSetup,
         earlier: Option<ResultsContents>,
         catalog: &Catalog,
-    ) -> Result<PreparedRegression, RegressionError> {
+    ) -> Result<PreparedRegression, RunError> {
         let kept = earlier.as_ref().map_or(&[][..], |earlier| &earlier.kept);
         let (schedule, running) = setup.begin(catalog, kept, false)?;
-        let catalog = catalog.clone();
-        let (max_time, max_cost, results) = (None, None, None);
-        Ok(PreparedRegression { setup, earlier, catalog, schedule, running, max_time, max_cost, results })
+        Ok(PreparedRegression {
+            setup,
+            earlier,
+            catalog: catalog.clone(),
+            schedule,
+            running,
+            max_time: None,
+            max_cost: None,
+            names: keys,
+            results: None,
+        })
     }
 
     /// The number of sets that have been judged.
@@ -85,7 +94,7 @@ impl PreparedRegression {
     ///
     /// # Errors
     /// If it cannot be written, or another process writes to it.
-    pub fn keep_in(&mut self, path: &Path) -> Result<(), BadResults> {
+    pub fn keep_in(&mut self, path: &Path) -> Result<(), RunError> {
         self.results = Some(match &self.earlier {
             None => ResultsFile::create(path, &self.setup)?,
             Some(earlier) => ResultsFile::append(path, earlier, &self.setup)?,
@@ -105,7 +114,7 @@ impl PreparedRegression {
         mut placement: Placement,
         stop: impl Future<Output = ()>,
         on_event: &mut (dyn FnMut(RegressionEvent<'_>) + Send),
-    ) -> Result<RegressionEnd, RegressionError> {
+    ) -> Result<RegressionEnd, RunError> {
         let PreparedRegression {
             setup,
             earlier,
@@ -113,6 +122,7 @@ impl PreparedRegression {
             schedule,
             mut running,
             max_time,
+            names,
             max_cost,
             mut results,
         } = self;
@@ -179,7 +189,7 @@ impl PreparedRegression {
             end
         };
         if let Some(results) = &mut results {
-            results.keep_rest(unkept).map_err(RegressionError::from)?;
+            results.keep_rest(unkept)?;
         }
         let outcome = match (running.regression.verdict(), end, max_time) {
             _ if setup.same_version => RegressionOutcome::SameVersion,
@@ -187,12 +197,12 @@ impl PreparedRegression {
             (Some(verdict), RunEnd { why: None, .. }, _) => RegressionOutcome::Judged(verdict),
             (_, RunEnd { why: Some(why), .. }, _) => RegressionOutcome::CouldNotRun(Chain(&why).to_string()),
             (None, _, Some(time)) if is_out_of_time.get() => RegressionOutcome::Undecided(format!(
-                "the time is over (--max-time {1}, {0})",
+                "the time is over ({}, {})",
+                names("max_time", Some(&humantime::format_duration(time).to_string())),
                 counted(running.regression.tally().sets, "set", "sets"),
-                humantime::format_duration(time)
             )),
             (None, ..) => match budget.exceeded() {
-                Some(why) => RegressionOutcome::Undecided(format!("{why} (--max-cost)")),
+                Some(why) => RegressionOutcome::Undecided(format!("{why} ({})", names("max_cost", None))),
                 None => RegressionOutcome::Interrupted,
             },
         };

@@ -3,17 +3,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use referee_files::{keep_private, open_regular, read_regular, unpack};
-use referee_game::json;
+use referee_game::{Wrong, json};
 use referee_match::InfoTotals;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::RunError;
 use crate::regression::RegressionSetup;
 use crate::regression::result_line::ResultLine;
 
@@ -35,40 +36,6 @@ struct TimedLine<L> {
 #[serde(tag = "type", rename = "rest")]
 struct RestLine {
     totals: [InfoTotals; 2],
-}
-
-/// The reason why a results file cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", path.display())]
-pub struct BadResults {
-    pub path: PathBuf,
-    #[source]
-    pub why: ResultsDefect,
-}
-
-/// A defect of a results file.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ResultsDefect {
-    #[error(transparent)]
-    Unreadable(#[from] io::Error),
-    #[error(transparent)]
-    NotWritten(io::Error),
-    #[error("another run is writing to it")]
-    Locked,
-    #[error("it is not a results file of `referee regress`")]
-    NoResults,
-    #[error("it has format {0}, but this version reads format {own}", own = RegressionSetup::FORMAT)]
-    Format(u32),
-    #[error("line {number}")]
-    Line {
-        /// Counted from 1.
-        number: usize,
-        #[source]
-        error: serde_json::Error,
-    },
-    #[error("duplicate set {0}")]
-    Twice(u32),
 }
 
 /// The contents of a results file.
@@ -94,25 +61,28 @@ impl ResultsContents {
     ///
     /// # Errors
     /// If it cannot be read, or is something else.
-    pub fn read(path: &Path) -> Result<ResultsContents, BadResults> {
-        let wrong = |why: ResultsDefect| BadResults { path: path.to_owned(), why };
-        let bytes = read_regular(path).and_then(unpack).map_err(|error| wrong(error.into()))?;
-        ResultsContents::parse(&bytes).map_err(wrong)
+    pub fn read(path: &Path) -> Result<ResultsContents, RunError> {
+        let place = path.display().to_string();
+        let bytes = read_regular(path).and_then(unpack);
+        let bytes = bytes.map_err(|why| RunError::unreadable(place.clone(), why))?;
+        Ok(ResultsContents::parse(&bytes).map_err(|why| Wrong::at(place, why))?)
     }
 
-    fn parse(bytes: &[u8]) -> Result<ResultsContents, ResultsDefect> {
+    fn parse(bytes: &[u8]) -> Result<ResultsContents, Wrong> {
         let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
         let mut lines = bytes[..whole].split_inclusive(|&byte| byte == b'\n');
         let setup = lines.next().and_then(|line| serde_json::from_slice(line).ok());
-        let mut setup: RegressionSetup = setup.ok_or(ResultsDefect::NoResults)?;
+        let mut setup: RegressionSetup =
+            setup.ok_or(Wrong::new("it is not a results file of `referee regress`"))?;
         if setup.format != RegressionSetup::FORMAT {
-            return Err(ResultsDefect::Format(setup.format));
+            let (format, own) = (setup.format, RegressionSetup::FORMAT);
+            return Err(format!("it has format {format}, but this version reads format {own}").into());
         }
         let mut setups = vec![setup.clone()];
         let (mut kept, mut played) = (Vec::<ResultLine>::new(), Duration::ZERO);
         let (mut played_by, mut totals) = (BTreeMap::new(), <[InfoTotals; 2]>::default());
         for (line, number) in lines.zip(2..) {
-            let wrong = |error| ResultsDefect::Line { number, error };
+            let wrong = |why| Wrong::at(format!("line {number}"), why);
             let kind = serde_json::from_slice::<Value>(line).map_err(wrong)?["type"].take();
             if kind == "rest" {
                 merge(&mut totals, &serde_json::from_slice::<RestLine>(line).map_err(wrong)?.totals);
@@ -135,7 +105,7 @@ impl ResultsContents {
             kept.iter().filter(|kept| matches!(kept, ResultLine::Set { .. })).map(ResultLine::set).collect();
         sets.sort_unstable();
         if let Some(twice) = sets.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(ResultsDefect::Twice(twice[0]));
+            return Err(format!("duplicate set {}", twice[0]).into());
         }
         Ok(ResultsContents { setup, setups, kept, played_by, played, totals, whole: whole as u64 })
     }
@@ -159,7 +129,7 @@ impl ResultsFile {
     ///
     /// # Errors
     /// If there is one, or it cannot be written.
-    pub fn create(path: &Path, setup: &RegressionSetup) -> Result<ResultsFile, BadResults> {
+    pub fn create(path: &Path, setup: &RegressionSetup) -> Result<ResultsFile, RunError> {
         let mut results =
             ResultsFile::locked(path, setup, OpenOptions::new().append(true).create_new(true).mode(0o600))?;
         results.line(setup)?;
@@ -174,12 +144,9 @@ impl ResultsFile {
         path: &Path,
         contents: &ResultsContents,
         setup: &RegressionSetup,
-    ) -> Result<ResultsFile, BadResults> {
+    ) -> Result<ResultsFile, RunError> {
         let mut results = ResultsFile::locked(path, setup, OpenOptions::new().append(true))?;
-        results
-            .file
-            .set_len(contents.whole)
-            .map_err(|error| results.fails(ResultsDefect::NotWritten(error)))?;
+        results.file.set_len(contents.whole).map_err(|why| RunError::at(path, why))?;
         if *setup != contents.setup {
             results.line(setup)?;
         }
@@ -191,25 +158,22 @@ impl ResultsFile {
         path: &Path,
         setup: &RegressionSetup,
         options: &mut OpenOptions,
-    ) -> Result<ResultsFile, BadResults> {
-        let wrong = |why: ResultsDefect| BadResults { path: path.to_owned(), why };
-        let file = open_regular(path, options).map_err(|error| wrong(ResultsDefect::NotWritten(error)))?;
+    ) -> Result<ResultsFile, RunError> {
+        let file = open_regular(path, options).map_err(|why| RunError::at(path, why))?;
         // It contains the seed.
         keep_private(path);
         match file.try_lock() {
             Ok(()) => Ok(ResultsFile { file, path: path.to_owned(), played_by: setup.played_by() }),
-            Err(TryLockError::WouldBlock) => Err(wrong(ResultsDefect::Locked)),
-            Err(TryLockError::Error(error)) => Err(wrong(ResultsDefect::NotWritten(error))),
+            Err(TryLockError::WouldBlock) => {
+                Err(Wrong::at(path.display().to_string(), "another run is writing to it").into())
+            }
+            Err(TryLockError::Error(error)) => Err(RunError::at(path, error)),
         }
     }
 
-    fn fails(&self, why: ResultsDefect) -> BadResults {
-        BadResults { path: self.path.clone(), why }
-    }
-
-    fn line(&mut self, line: &impl Serialize) -> Result<(), BadResults> {
+    fn line(&mut self, line: &impl Serialize) -> Result<(), RunError> {
         let text = format!("{}\n", json::text(line));
-        self.file.write_all(text.as_bytes()).map_err(|error| self.fails(ResultsDefect::NotWritten(error)))
+        self.file.write_all(text.as_bytes()).map_err(|why| RunError::at(&self.path, why))
     }
 
     /// Appends a line. `played` is how long the run has taken, including its earlier parts; `totals` are the
@@ -219,13 +183,13 @@ impl ResultsFile {
         kept: &ResultLine,
         totals: [InfoTotals; 2],
         played: Duration,
-    ) -> Result<(), BadResults> {
+    ) -> Result<(), RunError> {
         let played_by = self.played_by.clone();
         self.line(&TimedLine { line: kept, played_by, played_ms: played.as_millis() as u64, totals })
     }
 
-    /// Appends reports after the last line, if there are any.
-    pub(super) fn keep_rest(&mut self, totals: [InfoTotals; 2]) -> Result<(), BadResults> {
+    /// Appends what was reported after the last line, if that is anything.
+    pub(super) fn keep_rest(&mut self, totals: [InfoTotals; 2]) -> Result<(), RunError> {
         if InfoTotals::are_empty(&totals) { Ok(()) } else { self.line(&RestLine { totals }) }
     }
 }

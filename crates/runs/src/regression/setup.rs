@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 
+use crate::RunError;
 use crate::regression::result_line::ResultLine;
 use crate::regression::run::RegressionRun;
-use crate::regression::{RegressionError, SetupDiffers};
 
 /// The version of the format.
 const FORMAT: u32 = 4;
@@ -124,7 +124,7 @@ impl RegressionSetup {
     ///
     /// # Errors
     /// If the catalog does not have it.
-    pub fn rules(&self, catalog: &Catalog) -> Result<&'static dyn Rules, RegressionError> {
+    pub fn rules(&self, catalog: &Catalog) -> Result<&'static dyn Rules, RunError> {
         catalog.find(&self.game).map_err(|unknown| match self.program {
             Some(_) => OtherRules::NoProgram(self.game.clone()).into(),
             None => unknown.into(),
@@ -140,7 +140,7 @@ impl RegressionSetup {
         check_program(rules, recorded.as_deref())
     }
 
-    fn seating(&self, rules: &dyn Rules) -> Result<Seating, RegressionError> {
+    fn seating(&self, rules: &dyn Rules) -> Result<Seating, RunError> {
         Ok(rules.meta().seating(u8::try_from(self.seats).ok())?)
     }
 
@@ -194,16 +194,16 @@ impl RegressionSetup {
         rules: &dyn Rules,
         has_seed: bool,
         is_accepted: bool,
-    ) -> Result<(), SetupDiffers> {
+    ) -> Result<(), RunError> {
         let grows = self.test.is_some() && self.max_sets > earlier.max_sets;
         let may_differ = [(!has_seed, "seed"), (grows, "max_sets")];
         let but: Vec<&str> = may_differ.into_iter().filter(|&(may, _)| may).map(|(_, name)| name).collect();
         if let Some(other) = self.difference(earlier, &but) {
-            return Err(SetupDiffers::Other(other));
+            return Err(format!("this run has {other}").into());
         }
         earlier.check_program(rules)?;
         if let Some(what) = self.changed_bot(earlier).filter(|_| !is_accepted) {
-            return Err(SetupDiffers::Changed(what));
+            return Err(RunError::Changed(what.into()));
         }
         self.seed.clone_from(&earlier.seed);
         Ok(())
@@ -240,7 +240,7 @@ impl RegressionSetup {
         catalog: &Catalog,
         kept: &[ResultLine],
         whole: bool,
-    ) -> Result<(Schedule, RegressionRun), RegressionError> {
+    ) -> Result<(Schedule, RegressionRun), RunError> {
         let (rules, deals) = (self.rules(catalog)?, Deals::Mirrored);
         let seating = self.seating(rules)?;
         let shard = self.shard.filter(|_| !whole);
@@ -252,7 +252,7 @@ impl RegressionSetup {
         let legs = deals.legs(seating) as u32;
 
         let (mut results, mut voids) = (Vec::new(), Vec::new());
-        let nonsense = RegressionError::Misfit;
+        let nonsense = |set: u32| RunError::from(format!("the results of set {set} do not fit the run"));
         for kept in kept {
             let ResultLine::Set { set, matches } = kept else { continue };
             if matches.len() != legs as usize || shard.is_some_and(|shard| !shard.has(*set)) {

@@ -1,6 +1,7 @@
 //! `bot.toml`: what a directory says of its bot.
 
 use std::borrow::Cow;
+use std::io;
 use std::path::{Component, Path};
 
 use referee_bots::Command;
@@ -38,51 +39,39 @@ pub struct BotFile {
     pub files: Option<Vec<String>>,
 }
 
-/// A defect of `bot.toml`.
-#[derive(Debug, thiserror::Error)]
-pub enum BotFileError {
-    #[error(transparent)]
-    Wrong(#[from] Wrong),
-    #[error(transparent)]
-    Unreadable(std::io::Error),
-}
-
 impl BotFile {
     /// Reads the file in a directory.
     ///
     /// # Errors
     /// If it is missing, or not valid.
-    pub fn read(directory: &Path) -> Result<BotFile, BotFileError> {
+    pub fn read(directory: &Path) -> Result<BotFile, Wrong> {
+        let place = |why: Wrong| Wrong::at(BOT_FILE, why);
         let path = ResolvedFolder::open(directory).and_then(|folder| folder.resolve(Path::new(BOT_FILE)));
         let path = path.map_err(|error| match error {
-            NotInFolder::Unreadable { error, .. } if error.kind() == std::io::ErrorKind::NotFound => {
-                BotFileError::Wrong(Wrong::new(
-                    "there is no bot.toml at the top of the directory; `referee init bot` writes one",
-                ))
-            }
-            NotInFolder::Unreadable { error, .. } => BotFileError::Unreadable(error),
-            error => BotFileError::Wrong(error.into()),
+            NotInFolder::Unreadable { error, .. } if error.kind() == io::ErrorKind::NotFound => place(
+                "there is no bot.toml at the top of the directory; `referee init bot` writes one".into(),
+            ),
+            NotInFolder::Unreadable { error, .. } => place(reason(&error)),
+            error => place(error.into()),
         })?;
         let file = open_regular(&path, std::fs::OpenOptions::new().read(true));
-        let file = file.map_err(BotFileError::Unreadable)?;
-        let text = read_limited(file, MOST_BYTES).map_err(BotFileError::Unreadable)?;
-        BotFile::parse(&String::from_utf8_lossy(&text))
+        let text = file.and_then(|file| read_limited(file, MOST_BYTES));
+        BotFile::parse(&String::from_utf8_lossy(&text.map_err(|error| place(reason(&error)))?))
     }
 
     /// Parses the file.
     ///
     /// # Errors
     /// If it is not valid.
-    pub fn parse(text: &str) -> Result<BotFile, BotFileError> {
-        let file: BotFile = toml::from_str(text).map_err(|error| Wrong::from(error.to_string()))?;
-        check_name(&file.name).map_err(|why| BotFileError::Wrong(Wrong::at("name", why)))?;
+    pub fn parse(text: &str) -> Result<BotFile, Wrong> {
+        let place = |why: Wrong| Wrong::at(BOT_FILE, why);
+        let file: BotFile = toml::from_str(text).map_err(|error| place(error.to_string().into()))?;
+        check_name(&file.name).map_err(|why| place(Wrong::at("name", why)))?;
         file.command()?;
         file.build()?;
         let is_plain = |text: &String| text.len() <= MOST_LANGUAGE && !text.chars().any(char::is_control);
         if !file.language.as_ref().is_none_or(is_plain) {
-            return Err(BotFileError::Wrong(
-                format!("language: at most {MOST_LANGUAGE} printable characters").into(),
-            ));
+            return Err(place(format!("language: at most {MOST_LANGUAGE} printable characters").into()));
         }
         Ok(file)
     }
@@ -91,15 +80,15 @@ impl BotFile {
     ///
     /// # Errors
     /// If the command line is not allowed.
-    pub fn command(&self) -> Result<Command, BotFileError> {
-        command_line(&self.command).map_err(|error| BotFileError::Wrong(Wrong::at("command", error)))
+    pub fn command(&self) -> Result<Command, Wrong> {
+        command_line(&self.command).map_err(|why| Wrong::at(BOT_FILE, Wrong::at("command", why)))
     }
 
     /// The command that starts the bot in this directory, which has its files.
     ///
     /// # Errors
     /// If the command line is not allowed.
-    pub fn command_in(&self, directory: &Path, sandbox: &Sandbox) -> Result<Command, BotFileError> {
+    pub fn command_in(&self, directory: &Path, sandbox: &Sandbox) -> Result<Command, Wrong> {
         let (directory, files) = (Some(directory.to_owned()), Some(directory.to_owned()));
         Ok(Command { directory, files, sandbox: sandbox.clone(), ..self.command()? })
     }
@@ -108,10 +97,15 @@ impl BotFile {
     ///
     /// # Errors
     /// If the command line is not allowed.
-    pub fn build(&self) -> Result<Option<Command>, BotFileError> {
+    pub fn build(&self) -> Result<Option<Command>, Wrong> {
         let command = self.build.as_deref().map(command_line).transpose();
-        command.map_err(|error| BotFileError::Wrong(Wrong::at("build", error)))
+        command.map_err(|why| Wrong::at(BOT_FILE, Wrong::at("build", why)))
     }
+}
+
+/// The error without a path, which may be that of a temporary directory.
+fn reason(error: &io::Error) -> Wrong {
+    error.to_string().rsplit(": ").next().unwrap_or_default().to_owned().into()
 }
 
 fn command_line(line: &str) -> Result<Command, Wrong> {
@@ -147,7 +141,8 @@ mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
-        Chain(&BotFile::parse(text).unwrap_err()).to_string()
+        let error = Chain(&BotFile::parse(text).unwrap_err()).to_string();
+        error.strip_prefix("bot.toml: ").unwrap().to_owned()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use referee_bots::sandbox::Sandbox;
 use referee_bots::{Command, Launch, Launcher};
 use referee_game::Wrong;
 use referee_match::Detail;
-use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, check, unpack};
+use referee_workers::archive::{ArchiveId, ArchiveLimits, check, unpack};
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -17,8 +17,10 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::builder::{BUILDER, BuildOrder, ORDER};
+use super::trial::not_built;
 use super::trial::{UNPACK_TIME, read_in_time};
-use super::{BotFile, SubmissionLog, TrialError};
+use super::{BotFile, SubmissionLog};
+use crate::RunError;
 
 /// The size of the buffers for archives, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -60,7 +62,7 @@ pub async fn build(
     build: Build<'_>,
     out: impl FnOnce() -> io::Result<File>,
     log: &mut SubmissionLog,
-) -> Result<Option<(BuiltBot, File)>, TrialError> {
+) -> Result<Option<(BuiltBot, File)>, RunError> {
     let Build { sandbox, launch, archive, id, limits, result, most_time, source, bot } = build;
     let Some(Command { argv, .. }) = file.build()? else {
         fs::rename(source, bot)?;
@@ -124,28 +126,24 @@ pub async fn build(
     let (how, size) = match ended {
         Err(_) => {
             let limit = humantime::format_duration(most_time);
-            return Err(TrialError::Build(format!("it took longer than {limit}, the limit").into()));
+            return Err(format!("the build failed: it took longer than {limit}, the limit").into());
         }
         Ok(ended) => ended?,
     };
     let Some(how) = how else {
         let what = format!("what was built has more than {most_bytes} bytes, the limit with its headers");
-        return Err(TrialError::Build(what.into()));
+        return Err(Wrong::at("the build failed", Wrong::from(what)).into());
     };
     if how != Detail::LEFT {
-        return Err(TrialError::Build(how.to_string().into()));
+        return Err(format!("the build failed: {how}").into());
     }
-    let refused = |error: ArchiveError| match error {
-        ArchiveError::Io(error) => TrialError::Machine(error),
-        error => TrialError::Build(Wrong::at("what was built is refused", error)),
-    };
     let place = bot.to_owned();
     let unpacked = read_in_time(&out, UNPACK_TIME, move |mut archive| {
         let id = check(&mut archive, result)?;
         archive.rewind()?;
         unpack(archive, &id, &place, result).map(|()| id)
     });
-    let id = unpacked.await?.map_err(refused)?;
+    let id = unpacked.await?.map_err(not_built)?;
     Ok(Some((BuiltBot { id, size: size.unwrap_or_default() }, out)))
 }
 

@@ -25,7 +25,7 @@ mod tests;
 mod trial;
 mod worker_trials;
 
-pub use bot_file::{BOT_FILE, BotFile, BotFileError};
+pub use bot_file::{BOT_FILE, BotFile};
 pub use build::{Build, BuiltBot, build};
 pub use builder::BUILTIN;
 pub(crate) use check::check_as;
@@ -35,8 +35,8 @@ pub use config::{
 };
 pub use log::SubmissionLog;
 pub use on_workers::BuildWorkers;
-pub use pack::{PackError, PackedBot, pack_bot, repack};
+pub use pack::{PackedBot, pack_bot, repack};
 pub use queue::{BuildPlace, SubmissionQueue};
 pub use terms::{SharedTerms, SubmissionTerms};
-pub use trial::{TrialError, open_archive};
+pub use trial::open_archive;
 pub use worker_trials::WorkerTrials;

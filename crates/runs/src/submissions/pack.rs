@@ -5,11 +5,13 @@ use std::fs;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use glob::{MatchOptions, Pattern, PatternError};
-use referee_game::Chain;
+use glob::{MatchOptions, Pattern};
+use referee_game::{Chain, Wrong};
 use referee_workers::archive::{ArchiveError, ArchiveLimits, PackedArchive, pack_selected, unpack_foreign};
 
-use super::{BOT_FILE, BotFile, BotFileError, TrialError};
+use super::trial::refused;
+use super::{BOT_FILE, BotFile};
+use crate::RunError;
 
 /// Directories that are left out unless `files` names them: results of builds, and installed packages.
 const LEFT_OUT: [&str; 3] = ["target", "node_modules", PYTHON_CACHE];
@@ -25,34 +27,7 @@ const GLOB: MatchOptions = MatchOptions {
     require_literal_leading_dot: false,
 };
 
-/// Reasons why a directory cannot be packed.
-#[derive(Debug, thiserror::Error)]
-pub enum PackError {
-    #[error("bot.toml")]
-    BotFile(#[from] BotFileError),
-    #[error("bot.toml: files: `{pattern}`")]
-    Glob {
-        pattern: String,
-        #[source]
-        error: PatternError,
-    },
-    #[error("bot.toml: files: `{0}` matches no file in the directory")]
-    NoMatch(String),
-    #[error("{}: name those of the bot as `files` in bot.toml", Chain(.0))]
-    TooMany(ArchiveError),
-    #[error(transparent)]
-    Archive(ArchiveError),
-}
-
-impl From<ArchiveError> for PackError {
-    fn from(error: ArchiveError) -> PackError {
-        match error {
-            ArchiveError::TooMany { .. } => PackError::TooMany(error),
-            error => PackError::Archive(error),
-        }
-    }
-}
-
+/// The archive of a bot.
 #[derive(Debug)]
 pub struct PackedBot {
     /// The `bot.toml`.
@@ -68,7 +43,7 @@ pub struct PackedBot {
 ///
 /// # Errors
 /// If `bot.toml` is invalid, if a file cannot be packed, or a limit.
-pub fn pack_bot(directory: &Path, limits: ArchiveLimits, out: impl Write) -> Result<PackedBot, PackError> {
+pub fn pack_bot(directory: &Path, limits: ArchiveLimits, out: impl Write) -> Result<PackedBot, RunError> {
     let file = BotFile::read(directory)?;
     let mut chosen = file.files.as_deref().map(Chosen::of).transpose()?;
     let mut left_out = Vec::new();
@@ -84,9 +59,16 @@ pub fn pack_bot(directory: &Path, limits: ArchiveLimits, out: impl Write) -> Res
             None => true,
         }
     };
-    let archive = pack_selected(directory, selects, limits, out)?;
+    let archive = pack_selected(directory, selects, limits, out).map_err(|error| match error {
+        ArchiveError::Io(error) => error.into(),
+        error @ ArchiveError::TooMany { .. } => {
+            RunError::from(format!("{}: name those of the bot as `files` in bot.toml", Chain(&error)))
+        }
+        error => RunError::Wrong(error.into()),
+    })?;
     if let Some(pattern) = chosen.into_iter().flat_map(|chosen| chosen.unmatched).next() {
-        return Err(PackError::NoMatch(pattern.as_str().to_owned()));
+        let pattern = pattern.as_str();
+        return Err(format!("bot.toml: files: `{pattern}` matches no file in the directory").into());
     }
     left_out.sort();
     Ok(PackedBot { file, archive, left_out })
@@ -102,8 +84,8 @@ pub fn repack(
     directory: &Path,
     limits: ArchiveLimits,
     out: impl Write,
-) -> Result<Option<PackedBot>, TrialError> {
-    if !unpack_foreign(archive, directory, limits)? {
+) -> Result<Option<PackedBot>, RunError> {
+    if !unpack_foreign(archive, directory, limits).map_err(refused)? {
         return Ok(None);
     }
     let has_bot = |folder: &Path| folder.join(BOT_FILE).symlink_metadata().is_ok_and(|of| of.is_file());
@@ -114,16 +96,11 @@ pub fn repack(
             (Some(only), true) if only.file_type()?.is_dir() && has_bot(&only.path()) => root = only.path(),
             _ => {
                 let why = "it has no bot.toml, neither at its top nor in its only directory";
-                return Err(ArchiveError::Invalid(why.to_owned()).into());
+                return Err(refused(ArchiveError::Invalid(why.to_owned())));
             }
         }
     }
-    match pack_bot(&root, limits, out) {
-        Ok(packed) => Ok(Some(packed)),
-        Err(PackError::Archive(ArchiveError::Io(error))) => Err(error.into()),
-        Err(PackError::BotFile(error)) => Err(error.into()),
-        Err(error) => Err(ArchiveError::Invalid(Chain(&error).to_string()).into()),
-    }
+    pack_bot(&root, limits, out).map(Some)
 }
 
 struct Chosen {
@@ -133,10 +110,10 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn of(files: &[String]) -> Result<Chosen, PackError> {
+    fn of(files: &[String]) -> Result<Chosen, Wrong> {
         let pattern = |text: &String| {
             let plain = text.trim_start_matches("./").trim_end_matches('/');
-            Pattern::new(plain).map_err(|error| PackError::Glob { pattern: text.clone(), error })
+            Pattern::new(plain).map_err(|why| Wrong::at(format!("bot.toml: files: `{text}`"), why))
         };
         let patterns: Vec<Pattern> = files.iter().map(pattern).collect::<Result<_, _>>()?;
         Ok(Chosen { unmatched: patterns.clone(), patterns })

@@ -7,13 +7,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use crate::RunError;
+use crate::submissions::trial::not_built;
 use referee_bots::Launch;
 use referee_bots::sandbox::Sandbox;
 use referee_files::is_temporary;
 use referee_game::{Chain, Wrong};
-use referee_league::{ActError, League, Submission, SubmissionFiles, SubmissionState, SubmittedBot};
-use referee_store::StoreError;
-use referee_workers::archive::{ArchiveError, ArchiveId, unpack};
+use referee_league::{League, Submission, SubmissionFiles, SubmissionState, SubmittedBot};
+use referee_workers::archive::{ArchiveId, unpack};
 use referee_workers::trial::BuiltArchive;
 use tokio::time::{Instant, sleep};
 
@@ -21,8 +22,8 @@ use super::on_workers::{INVALID, WorkerVerdict};
 use super::pack::repack;
 use super::trial::{UNPACK_TIME, read_in_time};
 use super::{
-    BotFile, Build, BuildWorkers, CheckedLadder, PackedBot, SharedTerms, SubmissionLog, TrialError, build,
-    check_all, open_archive,
+    BotFile, Build, BuildWorkers, CheckedLadder, PackedBot, SharedTerms, SubmissionLog, build, check_all,
+    open_archive,
 };
 
 /// After so many attempts that ended with the server, or with an error of the machine, a submission fails.
@@ -71,39 +72,6 @@ enum Turn {
     Resting,
     /// There was nothing to do.
     Idle,
-}
-
-/// Reasons why a submission has failed.
-#[derive(Debug, thiserror::Error)]
-enum SubmissionRefusal {
-    #[error(transparent)]
-    Wrong(#[from] Wrong),
-    #[error(transparent)]
-    Trial(#[from] TrialError),
-    #[error(transparent)]
-    League(#[from] ActError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<io::Error> for SubmissionRefusal {
-    fn from(error: io::Error) -> SubmissionRefusal {
-        SubmissionRefusal::Trial(TrialError::Machine(error))
-    }
-}
-
-impl SubmissionRefusal {
-    /// The kind of error of the machine, if that has failed, not the submission.
-    fn of_machine(&self) -> Option<io::ErrorKind> {
-        match self {
-            SubmissionRefusal::Trial(TrialError::Machine(error)) => Some(error.kind()),
-            SubmissionRefusal::Trial(TrialError::NotStarted(_)) => Some(io::ErrorKind::Other),
-            SubmissionRefusal::League(ActError::Store(error)) | SubmissionRefusal::Store(error) => {
-                Some(error.kind())
-            }
-            _ => None,
-        }
-    }
 }
 
 const LOST: Wrong = Wrong::new("the archive is not on the server any more: hand it in again");
@@ -159,12 +127,8 @@ impl SubmissionQueue {
         }
     }
 
-    /// Does the due work. `seen` is the version of the database without work.
-    async fn turn(
-        &mut self,
-        seen: &mut Option<i64>,
-        tidies_at: &mut Instant,
-    ) -> Result<Turn, SubmissionRefusal> {
+    /// Does what is due. `seen` is the version of the database without work.
+    async fn turn(&mut self, seen: &mut Option<i64>, tidies_at: &mut Instant) -> Result<Turn, RunError> {
         if Instant::now() >= *tidies_at {
             *tidies_at = Instant::now() + TIDY_INTERVAL;
             self.files.tidy(&mut self.league, (self.clock)())?;
@@ -183,7 +147,7 @@ impl SubmissionQueue {
     ///
     /// # Errors
     /// If the disk is full or the database cannot be used: the submission stays in the queue, and so do all others.
-    async fn work(&mut self) -> Result<Turn, SubmissionRefusal> {
+    async fn work(&mut self) -> Result<Turn, RunError> {
         let due = self.league.submissions_due()?;
         let now = Instant::now();
         self.resting.retain(|_, until| *until > now);
@@ -193,8 +157,8 @@ impl SubmissionQueue {
         let mut log = SubmissionLog::new(&self.folder);
         let Err(refusal) = self.advance(id, &mut log).await else { return Ok(Turn::Worked) };
         let now = (self.clock)();
-        if let Some(kind) = refusal.of_machine() {
-            let is_full = is_temporary(kind);
+        if let RunError::Machine(error) = &refusal {
+            let is_full = is_temporary(error.kind());
             let attempts = self.league.put_back_submission(id, !is_full, now)?;
             if is_full {
                 return Err(refusal);
@@ -219,7 +183,7 @@ impl SubmissionQueue {
     }
 
     /// Does the next step of a submission, if there still is one: its bot takes part, or it is examined.
-    async fn advance(&mut self, id: u32, log: &mut SubmissionLog) -> Result<(), SubmissionRefusal> {
+    async fn advance(&mut self, id: u32, log: &mut SubmissionLog) -> Result<(), RunError> {
         let Some(attempts) = self.league.begin_submission(id, (self.clock)())? else { return Ok(()) };
         if attempts > MOST_ATTEMPTS {
             let times = attempts - 1;
@@ -236,18 +200,18 @@ impl SubmissionQueue {
     }
 
     /// Unpacks, builds and checks a submission.
-    async fn examine(&mut self, next: &Submission, log: &mut SubmissionLog) -> Result<(), SubmissionRefusal> {
+    async fn examine(&mut self, next: &Submission, log: &mut SubmissionLog) -> Result<(), RunError> {
         let (id, now) = (next.id, self.clock);
         let work = self.files.work(id)?;
         let (source, bot) = (work.join("source"), work.join("bot"));
         fs::create_dir(&source)?;
         let archive = match File::open(self.files.archive(id)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(SubmissionRefusal::Wrong(LOST));
+                return Err(LOST.into());
             }
             opened => opened?,
         };
-        let digest: ArchiveId = next.archive.parse().map_err(|_| SubmissionRefusal::Wrong(LOST))?;
+        let digest: ArchiveId = next.archive.parse().map_err(|_| LOST)?;
         let terms = self.terms.get();
         let repacked = self.repack(id, &archive, &work, log).await?;
         let is_repacked = repacked.is_some();
@@ -302,7 +266,7 @@ impl SubmissionQueue {
         archive: &File,
         work: &Path,
         log: &mut SubmissionLog,
-    ) -> Result<Option<(PathBuf, File, ArchiveId)>, SubmissionRefusal> {
+    ) -> Result<Option<(PathBuf, File, ArchiveId)>, RunError> {
         let (path, foreign, limits) = (work.join("packed"), work.join("foreign"), self.terms.get().archive);
         fs::create_dir(&foreign)?;
         let out = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
@@ -325,7 +289,7 @@ impl SubmissionQueue {
     }
 
     /// Checks that there is space for the bot, beside the archives that are there.
-    fn check_space(&self, next: &Submission) -> Result<(), SubmissionRefusal> {
+    fn check_space(&self, next: &Submission) -> Result<(), RunError> {
         let built = fs::metadata(self.files.built(next.id)).map_or(next.size, |built| built.len());
         Ok(self.files.check_space(&self.league, &next.owner, built, self.terms.get().space)?)
     }
@@ -336,7 +300,7 @@ impl SubmissionQueue {
         file: &BotFile,
         &WorkPlace { id, archive, digest, source, bot }: &WorkPlace<'_>,
         log: &mut SubmissionLog,
-    ) -> Result<ArchiveId, SubmissionRefusal> {
+    ) -> Result<ArchiveId, RunError> {
         let BuildPlace::Here { build_sandbox, launch, .. } = &self.place else { return Ok(digest) };
         log.line(match &file.build {
             Some(command) => format!("build: {command}"),
@@ -376,7 +340,7 @@ impl SubmissionQueue {
         file: &BotFile,
         &WorkPlace { id, digest, source, bot, .. }: &WorkPlace<'_>,
         built: Option<(ArchiveId, BuiltArchive)>,
-    ) -> Result<ArchiveId, SubmissionRefusal> {
+    ) -> Result<ArchiveId, RunError> {
         match (file.build.is_some(), built) {
             (false, None) => {
                 fs::rename(source, bot)?;
@@ -388,14 +352,10 @@ impl SubmissionQueue {
                 let mut out = self.new_built(id)?;
                 out.write_all(&archive.bytes)?;
                 out.sync_all()?;
-                let refused = |error: ArchiveError| match error {
-                    ArchiveError::Io(error) => TrialError::Machine(error),
-                    error => TrialError::Build(Wrong::at("what was built is refused", error)),
-                };
                 let (place, limits) = (bot.to_owned(), self.terms.get().result);
                 let unpacked =
                     read_in_time(&out, UNPACK_TIME, move |out| unpack(out, &built, &place, limits));
-                unpacked.await?.map_err(refused)?;
+                unpacked.await?.map_err(not_built)?;
                 Ok(built)
             }
             (true, None) | (false, Some(_)) => Err(INVALID.into()),
@@ -408,17 +368,17 @@ impl SubmissionQueue {
         file: &BotFile,
         directory: &Path,
         log: &mut SubmissionLog,
-    ) -> Result<BTreeSet<String>, SubmissionRefusal> {
+    ) -> Result<BTreeSet<String>, RunError> {
         let BuildPlace::Here { bot_sandbox, launch, .. } = &self.place else { return Ok(BTreeSet::new()) };
-        let command = file.command_in(directory, bot_sandbox).map_err(TrialError::from)?;
+        let command = file.command_in(directory, bot_sandbox)?;
         Ok(check_all(&command, launch, &self.ladders, self.terms.get().check_time, log).await?)
     }
 
     /// Makes the bot of a submission that has passed take part.
-    fn install(&mut self, next: &Submission) -> Result<(), SubmissionRefusal> {
+    fn install(&mut self, next: &Submission) -> Result<(), RunError> {
         let id = next.id;
         if !self.files.bot(id).is_dir() {
-            return Err(SubmissionRefusal::Wrong(LOST));
+            return Err(LOST.into());
         }
         let directory = SubmissionFiles::bot_in_league(id);
         let installed = self.league.install_submission(id, &directory, (self.clock)())?;

@@ -7,43 +7,32 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use referee_bots::{Command, CommandError, StartError};
+use referee_bots::{Command, CommandError};
 use referee_game::{Chain, Wrong};
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{BotFile, BotFileError};
+use super::BotFile;
+use crate::RunError;
 
-/// Reasons why a submission does not pass.
-#[derive(Debug, thiserror::Error)]
-pub enum TrialError {
-    #[error(
-        "the archive is refused: {}; `referee submit DIR` packs and sends a directory with `bot.toml` at its top, and `referee \
-         submit --save FILE DIR` writes the archive; a zip file or a tar.gz of the directory is taken, too", Chain(.0)
-    )]
-    Archive(ArchiveError),
-    #[error("the archive is not unpacked within {}, the limit", humantime::format_duration(*.0))]
-    UnpackTime(Duration),
-    #[error("bot.toml: build")]
-    Script(#[source] CommandError),
-    #[error("bot.toml")]
-    BotFile(#[from] BotFileError),
-    #[error("the build failed")]
-    Build(#[source] Wrong),
-    /// The machine lacks something; that is no defect of the submission.
-    #[error(transparent)]
-    Machine(#[from] io::Error),
-    /// The machine cannot start the build; that is no defect of the submission.
-    #[error(transparent)]
-    NotStarted(#[from] StartError),
+/// The defect of an archive that was handed in.
+pub(super) fn refused(error: ArchiveError) -> RunError {
+    match error {
+        ArchiveError::Io(error) => error.into(),
+        error => format!(
+            "the archive is refused: {}; `referee submit DIR` packs and sends a directory with `bot.toml` at its top, and `referee \
+             submit --save FILE DIR` writes the archive; a zip file or a tar.gz of the directory is taken, too",
+            Chain(&error)
+        )
+        .into(),
+    }
 }
 
-impl From<ArchiveError> for TrialError {
-    fn from(error: ArchiveError) -> TrialError {
-        match error {
-            ArchiveError::Io(error) => TrialError::Machine(error),
-            error => TrialError::Archive(error),
-        }
+/// The defect of an archive that a build has made.
+pub(super) fn not_built(error: ArchiveError) -> RunError {
+    match error {
+        ArchiveError::Io(error) => error.into(),
+        error => Wrong::at("the build failed", Wrong::at("what was built is refused", error)).into(),
     }
 }
 
@@ -60,18 +49,17 @@ pub async fn open_archive(
     id: &ArchiveId,
     directory: &Path,
     limits: ArchiveLimits,
-) -> Result<BotFile, TrialError> {
+) -> Result<BotFile, RunError> {
     let (id, place) = (*id, directory.to_owned());
-    read_in_time(archive, UNPACK_TIME, move |archive| unpack(archive, &id, &place, limits)).await??;
-    let file = BotFile::read(directory).map_err(|error| match error {
-        BotFileError::Unreadable(error) => BotFileError::Unreadable(strip(&error)),
-        error => error,
-    })?;
+    read_in_time(archive, UNPACK_TIME, move |archive| unpack(archive, &id, &place, limits))
+        .await?
+        .map_err(refused)?;
+    let file = BotFile::read(directory)?;
     if let Some(build) = file.build()? {
         let build = Command { directory: Some(directory.to_owned()), ..build };
         // Only this defect is the same on each machine.
         if let Err(error @ CommandError::WindowsLineEnding { .. }) = build.check_script() {
-            return Err(TrialError::Script(error));
+            return Err(Wrong::at("bot.toml: build", error).into());
         }
     }
     Ok(file)
@@ -80,12 +68,12 @@ pub async fn open_archive(
 /// Reads an archive on a thread of its own. Its reads fail after this processor time, and once the future is dropped.
 ///
 /// # Errors
-/// [`TrialError::UnpackTime`]; I/O errors.
+/// If it takes longer; I/O errors.
 pub(super) async fn read_in_time<T: Send + 'static>(
     archive: &File,
     most_time: Duration,
     work: impl FnOnce(StoppableFile) -> T + Send + 'static,
-) -> Result<T, TrialError> {
+) -> Result<T, RunError> {
     let stop = StopOnDrop::default();
     let mut file = archive.try_clone()?;
     file.rewind()?;
@@ -96,7 +84,8 @@ pub(super) async fn read_in_time<T: Send + 'static>(
     let done = working.await.map_err(io::Error::from)?;
     // By one of its reads.
     if stop.0.load(Ordering::Relaxed) {
-        return Err(TrialError::UnpackTime(most_time));
+        let limit = humantime::format_duration(most_time);
+        return Err(format!("the archive is not unpacked within {limit}, the limit").into());
     }
     Ok(done)
 }
@@ -141,13 +130,6 @@ impl Seek for StoppableFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }
-}
-
-/// The error without a path.
-fn strip(error: &io::Error) -> io::Error {
-    let text = error.to_string();
-    let reason = text.rsplit(": ").next().unwrap_or_default().to_owned();
-    io::Error::new(error.kind(), reason)
 }
 
 #[cfg(test)]

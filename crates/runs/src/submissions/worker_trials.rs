@@ -5,15 +5,16 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::time::Duration;
 
+use crate::RunError;
 use referee_bots::Launch;
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
 use referee_files::is_temporary;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Chain, Wrong};
+use referee_game::{Catalog, Chain};
 use referee_workers::archive::ArchiveId;
 use referee_workers::trial::{BUILT_BYTES, TrialJob, TrialMachine, TrialReply, TrialVerdict};
 
-use super::{Build, CheckedLadder, SubmissionLog, TrialError, build, check_all, open_archive};
+use super::{Build, CheckedLadder, SubmissionLog, build, check_all, open_archive};
 
 /// The amount by which the priority of builds and checks is below that of matches: see nice(2).
 const NICE: i32 = 10;
@@ -24,23 +25,6 @@ pub struct WorkerTrials {
     launch: Launch,
     /// The layers that a machine for tests of this program may lack.
     left_out: BTreeSet<Layer>,
-}
-
-/// Reasons why a program does not pass on this machine.
-#[derive(Debug, thiserror::Error)]
-enum NotPassed {
-    #[error(transparent)]
-    Wrong(#[from] Wrong),
-    #[error(transparent)]
-    Trial(#[from] TrialError),
-    #[error(transparent)]
-    Sandbox(#[from] Unavailable),
-}
-
-impl From<io::Error> for NotPassed {
-    fn from(error: io::Error) -> NotPassed {
-        NotPassed::Trial(TrialError::Machine(error))
-    }
 }
 
 impl WorkerTrials {
@@ -66,8 +50,9 @@ impl WorkerTrials {
         catalog: &Catalog,
         place: &std::path::Path,
         log: &mut SubmissionLog,
-    ) -> Result<(BTreeSet<String>, Option<(ArchiveId, Vec<u8>)>), NotPassed> {
-        let (build_sandbox, bot_sandbox) = (self.sandbox(job.build.clone())?, self.sandbox(job.bot.clone())?);
+    ) -> Result<(BTreeSet<String>, Option<(ArchiveId, Vec<u8>)>), RunError> {
+        let sandbox = |limits: &BotLimits| self.sandbox(limits.clone()).map_err(RunError::machine);
+        let (build_sandbox, bot_sandbox) = (sandbox(&job.build)?, sandbox(&job.bot)?);
         let (source, bot) = (place.join("source"), place.join("bot"));
         fs::create_dir(&source)?;
         let file = open_archive(archive, &job.archive, &source, job.limits).await?;
@@ -87,13 +72,10 @@ impl WorkerTrials {
             Some((built, mut out)) => {
                 log.line(format_args!("built: {} bytes", built.size));
                 if built.size > BUILT_BYTES as u64 {
-                    return Err(NotPassed::Wrong(
-                        format!(
-                            "what was built has more than {} MiB, the limit on workers",
-                            BUILT_BYTES >> 20
-                        )
-                        .into(),
-                    ));
+                    return Err(RunError::from(format!(
+                        "what was built has more than {} MiB, the limit on workers",
+                        BUILT_BYTES >> 20
+                    )));
                 }
                 let mut bytes = Vec::new();
                 out.rewind()?;
@@ -101,7 +83,7 @@ impl WorkerTrials {
                 Some((built.id, bytes))
             }
         };
-        let command = file.command_in(&bot, &bot_sandbox).map_err(TrialError::from)?;
+        let command = file.command_in(&bot, &bot_sandbox)?;
         let ladders: Vec<CheckedLadder> = job
             .ladders
             .iter()
@@ -156,13 +138,10 @@ impl TrialMachine for WorkerTrials {
                 let (id, bytes) = built.map_or((None, Vec::new()), |(id, bytes)| (Some(id), bytes));
                 (TrialVerdict::Passed { ladders, built: id }, bytes)
             }
-            Err(NotPassed::Trial(TrialError::Machine(why))) if is_temporary(why.kind()) => {
+            Err(RunError::Machine(why)) if is_temporary(why.kind()) => {
                 (TrialVerdict::Full(why.to_string()), Vec::new())
             }
-            Err(
-                why @ (NotPassed::Trial(TrialError::Machine(_) | TrialError::NotStarted(_))
-                | NotPassed::Sandbox(_)),
-            ) => (TrialVerdict::Unable(Chain(&why).to_string()), Vec::new()),
+            Err(why @ RunError::Machine(_)) => (TrialVerdict::Unable(Chain(&why).to_string()), Vec::new()),
             Err(why) => (TrialVerdict::Failed(Chain(&why).to_string()), Vec::new()),
         };
         (TrialReply { log: log.text(), verdict }, bytes)

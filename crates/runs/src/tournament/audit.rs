@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use crate::tournament::TournamentError;
+use crate::RunError;
 use crate::tournament::stored::StoredTournament;
 use referee_engine::runner::{Fixture, Scoring, Wait};
 use referee_files::{unsealed, written_at};
@@ -74,7 +74,7 @@ pub(super) struct AuditedMatch {
 }
 
 impl<'a> Auditor<'a> {
-    pub(super) fn new(stored: &'a StoredTournament) -> Result<Auditor<'a>, TournamentError> {
+    pub(super) fn new(stored: &'a StoredTournament) -> Result<Auditor<'a>, RunError> {
         let StoredTournament { about, games, config, schedule, .. } = stored;
         let catalog = games.catalog();
         let plan = schedule.plan();

@@ -13,9 +13,9 @@ use referee_stats::standings::Withdrawn;
 use referee_store::{RequestedRuling, Results, RulingAct, TournamentChange};
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ClockLimits, KnownGames, Setting};
-use crate::tournament::TournamentError;
-use crate::tournament::config::{EntrantConfig, ListenConfig, TournamentConfig};
+use crate::RunError;
+use crate::config::{ClockLimits, KnownGames, ListenConfig, Setting, SettingNames, keys};
+use crate::tournament::config::{EntrantConfig, TournamentConfig};
 use crate::tournament::entrant_row::{fingerprints, row, sources};
 use crate::tournament::recover::LockedTournament;
 use crate::tournament::ruling::decide_ruling;
@@ -73,8 +73,8 @@ pub(super) fn apply(
     results: &mut Results,
     stored: &StoredTournament,
     change: &RequestedChange,
-) -> Result<Applied, TournamentError> {
-    match change.decide(stored) {
+) -> Result<Applied, RunError> {
+    match change.decide(stored, keys) {
         Ok(ChangeEffect { changes, message }) => {
             results.change(&changes)?;
             Ok(Ok(message))
@@ -99,7 +99,8 @@ pub fn change(
     directory: &Path,
     games: &KnownGames,
     change: &RequestedChange,
-) -> Result<MadeChange, TournamentError> {
+    names: SettingNames,
+) -> Result<MadeChange, RunError> {
     let opened = Folder::open(directory)?;
     let is_played = || Journal::is_open(&opened);
     let locked = if is_played()? { None } else { Some(LockedTournament::open(directory, games, true)) };
@@ -109,12 +110,13 @@ pub fn change(
         locked => locked.transpose()?,
     };
     if let Some(LockedTournament { mut folder, stored }) = locked {
-        let ChangeEffect { changes, message } = change.decide(&stored)?;
+        let ChangeEffect { changes, message } = change.decide(&stored, names)?;
         folder.results.change(&changes)?;
         return Ok(MadeChange { message, is_requested: false });
     }
     let results = open_results(directory)?;
-    let ChangeEffect { message, .. } = change.decide(&StoredTournament::read(directory, &results, games)?)?;
+    let ChangeEffect { message, .. } =
+        change.decide(&StoredTournament::read(directory, &results, games)?, names)?;
     results.requests().push(change)?;
     Ok(MadeChange { message, is_requested: true })
 }
@@ -124,10 +126,10 @@ impl RequestedChange {
     ///
     /// # Errors
     /// If it is not possible.
-    pub fn decide(&self, stored: &StoredTournament) -> Result<ChangeEffect, Wrong> {
+    pub fn decide(&self, stored: &StoredTournament, names: SettingNames) -> Result<ChangeEffect, Wrong> {
         match self {
             RequestedChange::Add { entrant, listen, token_file } => {
-                decide_to_add(stored, entrant, *listen, token_file)
+                decide_to_add(stored, entrant, *listen, token_file, names)
             }
             RequestedChange::Withdraw { name } => decide_to_withdraw(stored, name),
             RequestedChange::Return { name } => decide_to_return(stored, name),
@@ -135,7 +137,7 @@ impl RequestedChange {
             RequestedChange::Set { jobs, clock, commands, directory, absent } => {
                 let settings =
                     ChangedSettings { jobs: *jobs, clock: clock.as_deref(), commands, directory, absent };
-                decide_to_set(stored, &settings)
+                decide_to_set(stored, &settings, names)
             }
         }
     }
@@ -155,22 +157,28 @@ fn decide_to_add(
     entrant: &EntrantConfig,
     listen: Option<SocketAddr>,
     token_file: &Option<PathBuf>,
+    names: SettingNames,
 ) -> Result<ChangeEffect, Wrong> {
     let (mut config, schedule) = (stored.config.clone(), &stored.schedule);
-    check_new(stored, entrant)?;
+    check_new(stored, entrant, names)?;
     match (&mut config.listen, listen) {
         (Some(has), Some(address)) if has.address != address => {
-            return Err(format!("--listen: the tournament already listens at {}", has.address).into());
+            let listen = names("listen.address", None);
+            return Err(format!("{listen}: the tournament already listens at {}", has.address).into());
         }
         (none @ None, Some(address)) => *none = Some(ListenConfig::new(address)),
         (None, None) if entrant.bots().iter().any(|bot| bot.tcp.is_some()) => {
-            return Err("the bot connects by itself: add an address, e.g. --listen 127.0.0.1:4700".into());
+            let address = names("listen.address", Some("\"127.0.0.1:4700\""));
+            return Err(format!("the bot connects by itself: add an address, e.g. {address}").into());
         }
         _ => {}
     }
     match (&mut config.listen, token_file) {
         (Some(listen), Some(file)) => listen.token_file = Some(file.clone()),
-        (None, Some(_)) => return Err("--token-file: the tournament does not listen".into()),
+        (None, Some(_)) => {
+            let file = names("listen.token_file", None);
+            return Err(format!("{file}: the tournament does not listen").into());
+        }
         _ => {}
     }
     config.entrants.push(entrant.clone());
@@ -201,7 +209,7 @@ fn decide_to_add(
 }
 
 /// Checks that the name of a new entrant is unique.
-fn check_new(stored: &StoredTournament, entrant: &EntrantConfig) -> Result<(), Wrong> {
+fn check_new(stored: &StoredTournament, entrant: &EntrantConfig, names: SettingNames) -> Result<(), Wrong> {
     let label = match (&entrant.command, &entrant.tcp) {
         (Some(command), _) => {
             let command: Command = command.parse()?;
@@ -214,9 +222,10 @@ fn check_new(stored: &StoredTournament, entrant: &EntrantConfig) -> Result<(), W
     match stored.entrants.iter().find(|row| row.name == *name) {
         None => Ok(()),
         Some(row) => Err(format!(
-            "`{name}` {}: `{bot}`; --name adds another entrant",
+            "`{name}` {}: `{bot}`; {another} adds another entrant",
             if row.leaves.is_some() { "has withdrawn and can `return`" } else { "is an entrant already" },
-            bot = row.source
+            bot = row.source,
+            another = names("name", None)
         )
         .into()),
     }
@@ -235,13 +244,15 @@ pub(super) fn find(stored: &StoredTournament, name: &str) -> Result<usize, Wrong
 fn find_bot<'a>(
     config: &'a mut TournamentConfig,
     name: &str,
+    names: SettingNames,
 ) -> Result<(usize, &'a mut EntrantConfig), Wrong> {
     let all = config.bot_names();
     let of_team =
         config.names().iter().position(|entrant| entrant == name).filter(|&index| all[index].len() > 1);
     if let Some(index) = of_team {
         return Err(format!(
-            "--command: `{name}` is a team: name one of its bots, {}",
+            "{}: `{name}` is a team: name one of its bots, {}",
+            names("command", None),
             all[index].join(", ")
         )
         .into());
@@ -321,11 +332,13 @@ fn set_absent(
     config: &mut TournamentConfig,
     name: &str,
     rounds: &BTreeSet<u32>,
+    names: SettingNames,
 ) -> Result<String, Wrong> {
     let index = find(stored, name)?;
     let next = stored.schedule.next_round();
     if let Some(&round) = rounds.first().filter(|&&round| round < next) {
-        return Err(format!("--absent: round {round} is paired already; the next one is {next}").into());
+        let absent = names("absent", None);
+        return Err(format!("{absent}: round {round} is paired already; the next one is {next}").into());
     }
     let absent = &mut config.entrants[index].absent;
     absent.retain(|&round| round < next);
@@ -337,7 +350,11 @@ fn set_absent(
     })
 }
 
-fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> Result<ChangeEffect, Wrong> {
+fn decide_to_set(
+    stored: &StoredTournament,
+    settings: &ChangedSettings<'_>,
+    names: SettingNames,
+) -> Result<ChangeEffect, Wrong> {
     let mut config = stored.config.clone();
     let mut message = Vec::new();
     if let Some(jobs) = settings.jobs {
@@ -345,15 +362,17 @@ fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> R
         config.jobs = jobs;
     }
     if let Some(text) = settings.clock {
-        let clock: Setting<ClockLimits> = text.parse().map_err(|why: Wrong| Wrong::at("--clock", why))?;
+        let clock: Setting<ClockLimits> =
+            text.parse().map_err(|why: Wrong| Wrong::at(names("clock", None), why))?;
         message.push(format!("clock of future matches: {clock}, before {}", config.clock));
         config.clock = clock;
     }
     let mut changed = Vec::new();
     for (name, command) in settings.commands {
-        let (index, bot) = find_bot(&mut config, name)?;
+        let (index, bot) = find_bot(&mut config, name, names)?;
         let Some(before) = bot.command.replace(command.clone()) else {
-            return Err(format!("--command: `{name}` has no command line of its own").into());
+            let command = names("command", None);
+            return Err(format!("{command}: `{name}` has no command line of its own").into());
         };
         bot.directory = Some(settings.directory.to_owned());
         bot.files = None;
@@ -361,7 +380,7 @@ fn decide_to_set(stored: &StoredTournament, settings: &ChangedSettings<'_>) -> R
         changed.push(index);
     }
     for (name, rounds) in settings.absent {
-        message.push(set_absent(stored, &mut config, name, rounds)?);
+        message.push(set_absent(stored, &mut config, name, rounds, names)?);
     }
     let plan = config.plan(stored.rules, Some(stored.schedule.plan().entrants.clone()))?;
     let prepared = config.prepare(stored.rules, stored.seed().map_err(|error| Wrong::of(&error))?, &plan)?;

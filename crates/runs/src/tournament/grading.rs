@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::RunError;
 use crate::config::KnownGames;
+use crate::tournament::Tournament;
 use crate::tournament::stored::RESULTS;
-use crate::tournament::{Tournament, TournamentError};
 
 /// The directory of the bot in that of its grading.
 pub const GRADED_BOT: &str = "bot";
@@ -26,7 +27,7 @@ pub fn find_grading(
     key: &str,
     games: &KnownGames,
     is_durable: bool,
-) -> Result<GradingPlace, TournamentError> {
+) -> Result<GradingPlace, RunError> {
     let mut number = 1;
     loop {
         let path = place.join(if number == 1 { key.to_owned() } else { format!("{key}-{number}") });
@@ -37,12 +38,7 @@ pub fn find_grading(
         let opened = opened.and_then(|opened| opened.check_files(false).map(|()| opened));
         match opened {
             Ok(opened) => return Ok(GradingPlace::Begun(Box::new(opened))),
-            Err(
-                TournamentError::EntrantChanged(_)
-                | TournamentError::OpeningsChanged(_)
-                | TournamentError::Rules(_)
-                | TournamentError::RulesVersion { .. },
-            ) => number += 1,
+            Err(RunError::Changed(_)) => number += 1,
             Err(error) => return Err(error),
         }
     }

@@ -11,8 +11,9 @@ use referee_report::tournament::TournamentReport;
 use referee_store::Results;
 use tokio::time::Instant;
 
+use crate::RunError;
 use crate::config::KnownGames;
-use crate::tournament::{StoredTournament, TournamentError, open_results};
+use crate::tournament::{StoredTournament, open_results};
 
 /// The minimum time between two versions of the pages. It is also at least nine times as long as one takes, so that large
 /// tournaments do not spend more than a tenth of a processor on pages.
@@ -24,7 +25,7 @@ const VERSIONS_APART: Duration = Duration::from_secs(3);
 pub struct KeptSite {
     /// Dropped at the end.
     playing: SyncSender<()>,
-    thread: JoinHandle<Result<(), TournamentError>>,
+    thread: JoinHandle<Result<(), RunError>>,
 }
 
 impl KeptSite {
@@ -37,7 +38,7 @@ impl KeptSite {
         dir: &Path,
         games: &KnownGames,
         warn: fn(String),
-    ) -> Result<KeptSite, TournamentError> {
+    ) -> Result<KeptSite, RunError> {
         let (playing, ended) = sync_channel(0);
         let pages =
             Pages { writer, dir: dir.to_owned(), results: open_results(dir)?, games: games.clone(), warn };
@@ -53,7 +54,7 @@ impl KeptSite {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn end(self) -> Result<(), TournamentError> {
+    pub fn end(self) -> Result<(), RunError> {
         drop(self.playing);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
@@ -77,7 +78,7 @@ struct Pages {
 
 impl Pages {
     /// Writes the pages at once, after results, and when the tournament has ended.
-    fn keep(mut self, ended: &Receiver<()>) -> Result<(), TournamentError> {
+    fn keep(mut self, ended: &Receiver<()>) -> Result<(), RunError> {
         let mut written = None;
         let mut reported = None;
         loop {
@@ -102,7 +103,7 @@ impl Pages {
     }
 
     /// Writes the pages, unless those of this version of the database are written already.
-    fn write_if_changed(&mut self, written: &mut Option<i64>) -> Result<(), TournamentError> {
+    fn write_if_changed(&mut self, written: &mut Option<i64>) -> Result<(), RunError> {
         let version = self.results.data_version()?;
         if *written == Some(version) {
             return Ok(());
@@ -110,7 +111,7 @@ impl Pages {
         let stored = StoredTournament::read(&self.dir, &self.results, &self.games)?;
         let report =
             TournamentReport::of(&self.dir, &self.results, &stored.schedule, &stored.settings(), |_, _| ());
-        let report = report.map_err(|why| TournamentError::at(&self.dir, why))?;
+        let report = report.map_err(|why| RunError::at(&self.dir, why))?;
         self.writer.write(&self.dir, &report, self.games.catalog(), 1, || ())?;
         *written = Some(version);
         Ok(())

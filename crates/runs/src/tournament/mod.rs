@@ -12,7 +12,6 @@ mod audit;
 mod change;
 mod config;
 mod entrant_row;
-mod error;
 mod grading;
 mod kept_site;
 mod play;
@@ -25,10 +24,7 @@ mod verify;
 
 pub use audit::NotOfTournament;
 pub use change::{Applied, ChangeEffect, MadeChange, RequestedChange, change};
-pub use config::{
-    ConfigError, EntrantConfig, ListenConfig, PreparedTournament, TournamentConfig, relative_path,
-};
-pub use error::TournamentError;
+pub use config::{EntrantConfig, PreparedTournament, TournamentConfig, relative_path};
 pub use grading::{GRADED_BOT, GradingPlace, find_grading};
 pub use kept_site::KeptSite;
 pub use play::{TournamentEnd, TournamentEvent};

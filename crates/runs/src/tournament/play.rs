@@ -10,20 +10,22 @@ use referee_engine::runner::{
 };
 use referee_engine::sources::ParkedLobby;
 use referee_files::StorageWait;
+use referee_game::Misconfigured;
 use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
 use referee_store::{MatchRow, Results};
 use tokio::sync::oneshot;
 
 use crate::Placement;
+use crate::RunError;
 use crate::budget::{BotBudget, Budget};
 use crate::config::RunNotice;
 use crate::placement::halt_on_error;
 use crate::tournament::audit::{self, began_at};
 use crate::tournament::change::{Applied, RequestedChange};
 use crate::tournament::config::TournamentConfig;
+use crate::tournament::open_results;
 use crate::tournament::recover::{Tournament, TournamentFolder};
-use crate::tournament::{TournamentError, open_results};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
@@ -77,7 +79,7 @@ impl Tournament {
         live: impl Fn() -> Option<LiveFeed>,
         stop: impl Fn() -> S,
         on_event: &mut (dyn FnMut(TournamentEvent<'_>) + Send),
-    ) -> Result<TournamentEnd, TournamentError> {
+    ) -> Result<TournamentEnd, RunError> {
         let mut parked = None;
         let end = loop {
             self.prepared.notices.iter().for_each(|notice| on_event(TournamentEvent::Notice(notice)));
@@ -103,7 +105,7 @@ impl Tournament {
         live: Option<LiveFeed>,
         stop: impl Future<Output = ()>,
         on_event: &mut (dyn FnMut(TournamentEvent<'_>) + Send),
-    ) -> Result<Period, TournamentError> {
+    ) -> Result<Period, RunError> {
         let unsealed = self.unsealed()?;
         let mut budget = self.budget()?;
         let Tournament { folder, config, prepared, schedule, games, .. } = self;
@@ -177,7 +179,7 @@ impl Tournament {
     }
 
     /// The limit and its cost so far. Entrants that have withdrawn have no limit.
-    fn budget(&self) -> Result<Budget, TournamentError> {
+    fn budget(&self) -> Result<Budget, RunError> {
         let results = &self.folder.results;
         let rows = results.entrants()?;
         let (roster, specs) = (&self.prepared.roster, &self.prepared.entrants);
@@ -211,7 +213,7 @@ struct ResultsWriter<'a> {
 }
 
 impl ResultsWriter<'_> {
-    fn note(&mut self, event: &RunEvent<'_>) -> Result<(), TournamentError> {
+    fn note(&mut self, event: &RunEvent<'_>) -> Result<(), RunError> {
         match event {
             RunEvent::Listening(_) | RunEvent::Moved(_) => Ok(()),
             RunEvent::Waiting(name) => {
@@ -223,7 +225,7 @@ impl ResultsWriter<'_> {
                 self.store_absent()
             }
             RunEvent::Ended(EndedMatch { fixture, finished, seal, .. }) => {
-                let id: MatchId = fixture.id.parse().map_err(TournamentError::Id)?;
+                let id: MatchId = fixture.id.parse().map_err(|why: Misconfigured| RunError::machine(why))?;
                 let result = self.scoring.result(fixture, finished);
                 let row = audit::row(id, self.scoring, fixture, finished, result, seal.clone());
                 let began_at = finished.record.as_deref().and_then(|path| began_at(path, finished));
@@ -240,13 +242,13 @@ impl ResultsWriter<'_> {
         }
     }
 
-    fn store_absent(&self) -> Result<(), TournamentError> {
+    fn store_absent(&self) -> Result<(), RunError> {
         Ok(self.wait.retry("the results", || self.results.set_absent(&self.absent))?)
     }
 }
 
 /// Resolves when another process requests a change of the tournament.
-fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, TournamentError> {
+fn wait_for_changes(path: &Path) -> Result<oneshot::Receiver<()>, RunError> {
     let results = open_results(path)?;
     let (sender, receiver) = oneshot::channel();
     let watch = move || {

@@ -16,8 +16,8 @@ use referee_stats::schedule::{MatchId, Schedule};
 use referee_store::{About, MatchRow, Results};
 use sha2::{Digest, Sha256};
 
+use crate::RunError;
 use crate::config::{Dollars, KnownGames};
-use crate::tournament::TournamentError;
 use crate::tournament::audit::{AuditedMatch, Auditor, began_at};
 use crate::tournament::change::{self, Applied};
 use crate::tournament::config::{PreparedTournament, TournamentConfig};
@@ -53,17 +53,20 @@ pub struct Tournament {
 }
 
 /// Opens the journal, whose lock gives the exclusive right to play or change the tournament.
-fn journal(folder: &Folder) -> Result<Journal, TournamentError> {
+fn journal(folder: &Folder) -> Result<Journal, RunError> {
     Journal::open(folder).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => TournamentError::Played(folder.path().to_owned()),
+        io::ErrorKind::WouldBlock => {
+            let path = folder.path().display();
+            RunError::machine(format!("{path}: another process is playing this tournament"))
+        }
         _ => error.into(),
     })
 }
 
 /// SHA-256 of a file.
-fn digest(path: &Path) -> Result<String, TournamentError> {
+fn digest(path: &Path) -> Result<String, RunError> {
     let file = read_regular(path);
-    let file = file.map_err(|why| TournamentError::at(path, why))?;
+    let file = file.map_err(|why| RunError::at(path, why))?;
     Ok(hex::encode(&Sha256::digest(file)))
 }
 
@@ -78,7 +81,7 @@ impl Tournament {
         seed: Seed,
         games: &KnownGames,
         is_durable: bool,
-    ) -> Result<Tournament, TournamentError> {
+    ) -> Result<Tournament, RunError> {
         let mut games = games.clone();
         let rules = config.find_game(&mut games)?;
         let plan = config.plan(rules, None)?;
@@ -86,7 +89,8 @@ impl Tournament {
         let folder = Folder::make(path)?;
         let journal = journal(&folder)?;
         if folder.has_file(RESULTS)? {
-            return Err(TournamentError::Exists(path.to_owned()));
+            let path = path.display();
+            return Err(format!("{path} contains a tournament: `referee tournament resume {path}` continues it, another one needs another directory").into());
         }
         referee_program::keep(rules, path)?;
         config.keep_names(&prepared.entrants);
@@ -98,7 +102,7 @@ impl Tournament {
             seating: plan.seating,
             config: config
                 .moved_to(path, rules.disguised().unwrap_or(rules).program().is_some())
-                .map_err(|why| TournamentError::at(path, why))?
+                .map_err(|why| RunError::at(path, why))?
                 .to_toml()?,
             openings: config.openings_file().as_deref().map(digest).transpose()?,
             seed: seed.to_hex(),
@@ -106,10 +110,10 @@ impl Tournament {
         let rows = config.entrants.iter().enumerate();
         let rows = rows.map(|(index, entrant)| row(entrant, prepared.bots_of(index), 1));
         let rows = rows.collect::<Vec<_>>();
-        let schedule = Schedule::new(plan).map_err(TournamentError::Schedule)?;
-        let results = Results::create(&path.join(RESULTS), &about, &rows)
-            .map_err(|why| TournamentError::at(path, why))?;
-        results.set_durable(is_durable).map_err(|why| TournamentError::at(path, why))?;
+        let schedule = Schedule::new(plan)?;
+        let results =
+            Results::create(&path.join(RESULTS), &about, &rows).map_err(|why| RunError::at(path, why))?;
+        results.set_durable(is_durable).map_err(|why| RunError::at(path, why))?;
         let records = Records::reopen(&folder, is_durable)?;
         let folder = TournamentFolder { path: path.to_owned(), results, records, journal, is_durable };
         Ok(Tournament { folder, config, prepared, schedule, games, max_cost: None, applied: Vec::new() })
@@ -120,10 +124,10 @@ impl Tournament {
     ///
     /// # Errors
     /// If it cannot be played as it was, or another process plays it.
-    pub fn open(path: &Path, games: &KnownGames, is_durable: bool) -> Result<Tournament, TournamentError> {
+    pub fn open(path: &Path, games: &KnownGames, is_durable: bool) -> Result<Tournament, RunError> {
         let LockedTournament { mut folder, mut stored } = LockedTournament::open(path, games, is_durable)?;
         let mut applied = Vec::new();
-        let damaged = |why| TournamentError::at(path, why);
+        let damaged = |why| RunError::at(path, why);
         while let Some(requested) = folder.results.requests().take().map_err(damaged)? {
             applied.push(change::apply(&mut folder.results, &stored, &requested)?);
             stored = StoredTournament::read(path, &folder.results, games)?;
@@ -134,12 +138,16 @@ impl Tournament {
         let prepared = config.prepare(rules, seed, schedule.plan())?;
         let here = rules.meta().rules_version;
         if here != about.rules {
-            return Err(TournamentError::RulesVersion { game: about.game, began: about.rules, here });
+            let (game, began) = (about.game, about.rules);
+            return Err(RunError::Changed(format!("the tournament was started with rules version {began} of {game}, but this program has version {here}").into()));
         }
         if let (Some(path), Some(before)) = (config.openings_file(), &about.openings)
             && digest(&path)? != *before
         {
-            return Err(TournamentError::OpeningsChanged(path));
+            let path = path.display();
+            return Err(RunError::Changed(
+                format!("the opening file {path} has changed since the tournament began: restore it").into(),
+            ));
         }
         Ok(Tournament { folder, config, prepared, schedule, games, max_cost: None, applied })
     }
@@ -149,14 +157,15 @@ impl Tournament {
     ///
     /// # Errors
     /// If the files of one have changed, and that is not accepted.
-    pub fn check_files(&self, is_accepted: bool) -> Result<(), TournamentError> {
+    pub fn check_files(&self, is_accepted: bool) -> Result<(), RunError> {
         for (index, row) in self.folder.results.entrants()?.into_iter().enumerate() {
             let files = fingerprints(self.prepared.bots_of(index));
             if row.leaves.is_some() || files == row.files {
                 continue;
             }
             if !is_accepted {
-                return Err(TournamentError::EntrantChanged(row.name));
+                let name = row.name;
+                return Err(RunError::Changed(format!("the program or a script of `{name}` has changed since the tournament began: restore it").into()));
             }
             self.folder.results.set_files(index, &files)?;
         }
@@ -167,18 +176,16 @@ impl Tournament {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn unsealed(&self) -> Result<Vec<Unsealed>, TournamentError> {
+    pub fn unsealed(&self) -> Result<Vec<Unsealed>, RunError> {
         let mut unsealed = Vec::new();
-        for match_id in
-            self.folder.records.matches().map_err(|why| TournamentError::at(&self.folder.path, why))?.1
-        {
+        for match_id in self.folder.records.matches().map_err(|why| RunError::at(&self.folder.path, why))?.1 {
             let Ok(id) = match_id.parse::<MatchId>() else { continue };
             let deal = self.schedule.plan().deal(id);
             let record = self
                 .folder
                 .records
                 .read_unsealed(&match_id)
-                .map_err(|why| TournamentError::at(&self.folder.path, why))?;
+                .map_err(|why| RunError::at(&self.folder.path, why))?;
             let seats = self.schedule.plan().seating.seats();
             let reveal = reveal(&self.prepared.run.seed, &match_id, &deal, seats);
             unsealed.push(Unsealed { deal, match_id, record, reveal });
@@ -199,34 +206,30 @@ impl LockedTournament {
     ///
     /// # Errors
     /// If it cannot be read, or another process plays it.
-    pub fn open(
-        path: &Path,
-        games: &KnownGames,
-        is_durable: bool,
-    ) -> Result<LockedTournament, TournamentError> {
+    pub fn open(path: &Path, games: &KnownGames, is_durable: bool) -> Result<LockedTournament, RunError> {
         let mut results = open_results(path)?;
         let folder = Folder::make(path)?;
         let mut journal = journal(&folder)?;
-        results.set_durable(is_durable).map_err(|why| TournamentError::at(path, why))?;
+        results.set_durable(is_durable).map_err(|why| RunError::at(path, why))?;
         let records = Records::reopen(&folder, is_durable)?;
         adopt(path, &mut results, &records, games)?;
         let mut stored = StoredTournament::read(path, &results, games)?;
         let roster = stored.config.roster();
         for number in mem::take(&mut stored.refused) {
-            results.make_void(number).map_err(|why| TournamentError::at(path, why))?;
+            results.make_void(number).map_err(|why| RunError::at(path, why))?;
             stored.schedule.cut_off(number);
         }
-        for (id, entrants) in journal.read().map_err(|why| TournamentError::at(path, why))? {
+        for (id, entrants) in journal.read().map_err(|why| RunError::at(path, why))? {
             let Ok(id) = id.parse::<MatchId>() else { continue };
-            if !results.has(id).map_err(|why| TournamentError::at(path, why))? {
+            if !results.has(id).map_err(|why| RunError::at(path, why))? {
                 let entrants: Vec<usize> = entrants.iter().map(|&bot| roster.entrant_of(bot)).collect();
                 results
                     .cut_off(id, id.set(stored.schedule.legs()), &entrants)
-                    .map_err(|why| TournamentError::at(path, why))?;
+                    .map_err(|why| RunError::at(path, why))?;
                 stored.schedule.cut_off(id.number);
             }
         }
-        journal.clear().map_err(|why| TournamentError::at(path, why))?;
+        journal.clear().map_err(|why| RunError::at(path, why))?;
         let folder = TournamentFolder { path: path.to_owned(), results, records, journal, is_durable };
         Ok(LockedTournament { folder, stored })
     }
@@ -245,12 +248,7 @@ pub fn reveal(run: &Seed, match_id: &str, deal: &str, seats: usize) -> Reveal {
 
 /// Adds the matches that had ended, with complete records, but were not in the results when a process was killed.
 /// Renames invalid records, such as those that a power failure leaves incomplete.
-fn adopt(
-    path: &Path,
-    results: &mut Results,
-    records: &Records,
-    games: &KnownGames,
-) -> Result<(), TournamentError> {
+fn adopt(path: &Path, results: &mut Results, records: &Records, games: &KnownGames) -> Result<(), RunError> {
     let stored = StoredTournament::read(path, results, games)?;
     let (auditor, seed) = (Auditor::new(&stored)?, stored.seed()?);
     let (sealed, aside) = records.matches()?;
@@ -275,8 +273,10 @@ fn adopt(
         }
         if !has_row {
             let recorded = auditor.recorded(id, &record);
-            let recorded =
-                recorded.map_err(|why| TournamentError::Record { path: records.path(match_id), why })?;
+            let recorded = recorded.map_err(|why| {
+                let path = records.path(match_id).display().to_string();
+                RunError::machine(format!("{path} is not a record of this tournament ({why}): move it away"))
+            })?;
             rows.insert(id, late_row(recorded, &records.path(match_id)));
         }
         if is_aside {

@@ -139,11 +139,9 @@ fn decide_to_disqualify(
     let (leaves, format) = (schedule.next_round(), schedule.plan().format);
     row.is_from_start = matches!(from, DisqualifiedFrom::Start);
     if row.is_from_start && format.is_final() {
-        return Err(
-            "--from-start: those whom it has beaten cannot return to a knockout or a race; it can be \
+        return Err("those whom it has beaten cannot return to a knockout or a race; it can be \
              disqualified from now on"
-                .into(),
-        );
+            .into());
     }
     if row.is_from_start && !format.is_known() {
         // Its opponents win: without these matches they would have played fewer than others.

@@ -13,24 +13,30 @@ use referee_stats::schedule::{MatchId, Participation, Ruling, Schedule, Schedule
 use referee_stats::{Entrant, MatchResult};
 use referee_store::{About, EntrantRow, Results, RulingRow};
 
+use crate::RunError;
 use crate::config::KnownGames;
 use crate::tournament::config::TournamentConfig;
 use crate::tournament::ruling::{disqualified, of_match};
-use crate::tournament::{ConfigError, TournamentError};
 
 /// The database in the directory of a tournament.
 pub(super) const RESULTS: &str = "results.sqlite";
+
+/// An error of a database that contradicts itself.
+fn contradiction(why: impl Into<Wrong>) -> RunError {
+    RunError::machine(Wrong::at("results", why.into()))
+}
 
 /// Opens the results in the directory of a tournament.
 ///
 /// # Errors
 /// If there are none, or they cannot be read.
-pub fn open_results(directory: &Path) -> Result<Results, TournamentError> {
+pub fn open_results(directory: &Path) -> Result<Results, RunError> {
     let path = directory.join(RESULTS);
     if !path.exists() {
-        return Err(TournamentError::NoTournament(directory.to_owned()));
+        let path = directory.display();
+        return Err(format!("{path} is not the directory of a tournament: it has no results.sqlite").into());
     }
-    Results::open(&path).map_err(|why| TournamentError::at(directory, why))
+    Results::open(&path).map_err(|why| RunError::at(directory, why))
 }
 
 /// A tournament as stored in its database; the bots need not exist.
@@ -84,9 +90,9 @@ impl StoredTournament {
     ///
     /// # Errors
     /// If the database has none.
-    pub fn seed(&self) -> Result<Seed, TournamentError> {
+    pub fn seed(&self) -> Result<Seed, RunError> {
         let seed = hex::decode32(&self.about.seed).map(Seed);
-        seed.ok_or_else(|| TournamentError::Contradiction("the seed cannot be read".into()))
+        seed.ok_or_else(|| contradiction("the seed cannot be read"))
     }
 
     /// Reads the tournament in a directory from its database. Relative paths are resolved against the directory.
@@ -97,7 +103,7 @@ impl StoredTournament {
         directory: &Path,
         results: &Results,
         games: &KnownGames,
-    ) -> Result<StoredTournament, TournamentError> {
+    ) -> Result<StoredTournament, RunError> {
         let seating = results.about()?.seating;
         let (mut stored, refused) =
             StoredTournament::with_results(directory, results, games, results.results(seating)?)?;
@@ -121,27 +127,27 @@ impl StoredTournament {
         results: &Results,
         games: &KnownGames,
         played: Vec<(u32, MatchResult)>,
-    ) -> Result<(StoredTournament, Vec<ScheduleError>), TournamentError> {
+    ) -> Result<(StoredTournament, Vec<ScheduleError>), RunError> {
         let about = results.about()?;
         let entrants = results.entrants()?;
-        let config = TournamentConfig::parse(&about.config)
-            .map_err(|why| TournamentError::Contradiction(Wrong::at("config", why)))?;
+        let config =
+            TournamentConfig::parse(&about.config).map_err(|why| contradiction(Wrong::at("config", why)))?;
         let base = directory.canonicalize();
-        let base = base.map_err(|why| TournamentError::at(directory, why))?;
+        let base = base.map_err(|why| RunError::at(directory, why))?;
         let config = config.with_base(&base);
         let mut games = games.clone();
         let rules = find_game(directory, &about, &config, &mut games)?;
         let configured = rules.meta().id;
         if configured != about.game {
             let what = format!("the game is {}, but {configured} in the configuration", about.game);
-            return Err(TournamentError::Contradiction(what.into()));
+            return Err(contradiction(what));
         }
         let stored: Vec<String> = entrants.iter().map(|entrant| entrant.name.clone()).collect();
         let configured = config.names();
         if stored != configured {
             let [stored, configured] = [stored, configured].map(|names| names.join(", "));
             let what = format!("the entrants are {stored}, but {configured} in the configuration");
-            return Err(TournamentError::Contradiction(what.into()));
+            return Err(contradiction(what));
         }
         let rulings = results.rulings()?;
         let entry = |row: &EntrantRow| {
@@ -158,11 +164,11 @@ impl StoredTournament {
         plan.rulings = rulings.iter().flat_map(|row| on_matches(row, &entrants)).collect();
         if plan.seating != about.seating {
             let what = "the seats are not those of the configuration";
-            return Err(TournamentError::Contradiction(what.into()));
+            return Err(contradiction(what));
         }
         let voids = results.void_matches(about.seating)?;
-        let (schedule, refused) = Schedule::resume(plan, played, voids)
-            .map_err(|why| ConfigError::Wrong(Wrong::at("format", why)))?;
+        let (schedule, refused) =
+            Schedule::resume(plan, played, voids).map_err(|why| Wrong::at("format", why))?;
         let stored = StoredTournament {
             about,
             rules,
@@ -184,7 +190,7 @@ fn find_game(
     about: &About,
     config: &TournamentConfig,
     games: &mut KnownGames,
-) -> Result<&'static dyn Rules, TournamentError> {
+) -> Result<&'static dyn Rules, RunError> {
     if let Some(program) = &about.program {
         let known = games.catalog().find(&about.game).ok();
         if let Some(rules) = known.filter(|rules| check_program(*rules, Some(&**program)).is_ok()) {
@@ -197,7 +203,14 @@ fn find_game(
         }
     }
     let rules = config.find_game(games)?;
-    check_program(rules, about.program.as_deref()).map_err(TournamentError::Rules)?;
+    check_program(rules, about.program.as_deref()).map_err(|why| {
+        RunError::Changed(
+            format!(
+                "{why}; the tournament began with those of the record, so restore them, or their copy in its directory `games`"
+            )
+            .into(),
+        )
+    })?;
     Ok(rules)
 }
 

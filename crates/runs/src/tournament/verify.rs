@@ -16,8 +16,8 @@ use referee_stats::schedule::{MatchId, Schedule};
 use referee_store::{BadRow, MatchRow, Results, StoreError, VOID};
 use serde::Serialize;
 
+use crate::RunError;
 use crate::config::KnownGames;
-use crate::tournament::TournamentError;
 use crate::tournament::audit::{AuditedMatch, Auditor, differences};
 use crate::tournament::recover::reveal;
 use crate::tournament::stored::StoredTournament;
@@ -63,15 +63,15 @@ pub fn verify(
     results: &Results,
     games: &KnownGames,
     tick: impl Fn(u64, u64) + Sync,
-) -> Result<Audit, TournamentError> {
-    let failed = |why: StoreError| TournamentError::at(directory, why);
+) -> Result<Audit, RunError> {
+    let failed = |why: StoreError| RunError::at(directory, why);
     let db = results;
     let (stored, _) = StoredTournament::with_results(directory, db, games, Vec::new())?;
     stored.warn_of_changed_game();
     let auditor = Auditor::new(&stored)?;
     // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
     let ListedRecords { files, others } =
-        ListedRecords::list(&directory.join("records")).map_err(|why| TournamentError::at(directory, why))?;
+        ListedRecords::list(&directory.join("records")).map_err(|why| RunError::at(directory, why))?;
     let of_no_match = |path: PathBuf| (None, format!("{} is the record of no match", path.display()));
     let (mut rows, mut differences) = (Vec::new(), others.into_iter().map(of_no_match).collect::<Vec<_>>());
     db.for_each_row(|row| {
@@ -261,7 +261,7 @@ fn seal_if_needed(
     id: MatchId,
     path: &Path,
     record: &mut Vec<u8>,
-) -> Result<(), TournamentError> {
+) -> Result<(), RunError> {
     if path.extension() == unsealed(path).extension() {
         let seats = stored.about.seating.seats();
         record::seal(record, reveal(&stored.seed()?, &id.to_string(), &auditor.deal(id), seats));

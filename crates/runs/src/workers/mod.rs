@@ -8,4 +8,4 @@ mod open;
 pub use config::{NatsUrl, QueueName, WorkersConfig, WorkersTimeout};
 #[cfg(not(feature = "nats"))]
 pub use open::WITHOUT_NATS;
-pub use open::{OpenedWorkers, SetSource, WorkersError, leases};
+pub use open::{OpenedWorkers, SetSource, leases};

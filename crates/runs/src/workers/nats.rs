@@ -9,8 +9,9 @@ use referee_workers::Coordinator;
 use referee_workers::nats::{Broker, CarrierTimes, NatsCoordinator, NatsTrials, SigningKey};
 use referee_workers::packing::ARCHIVES;
 
+use crate::RunError;
 use crate::workers::open::of_section;
-use crate::workers::{NatsUrl, OpenedWorkers, SetSource, WorkersConfig, WorkersError};
+use crate::workers::{NatsUrl, OpenedWorkers, SetSource, WorkersConfig};
 
 /// The file with the key of a coordinator in the directory of a run.
 const SIGN: &str = "workers.sign";
@@ -24,12 +25,12 @@ impl WorkersConfig {
         leases: Vec<Leases>,
         timeout: Duration,
         has_trials: bool,
-    ) -> Result<OpenedWorkers, WorkersError> {
+    ) -> Result<OpenedWorkers, RunError> {
         let (file, trust) = self.keys(directory);
         let key = || {
             let kept = SigningKey::kept(&file, &trust);
             kept.map_err(|why| {
-                WorkersError::Wrong(Wrong::at(
+                RunError::from(Wrong::at(
                     format!("the key that signs what workers get, {}", file.display()),
                     why,
                 ))
@@ -58,7 +59,7 @@ impl WorkersConfig {
             let end = NatsCoordinator { broker, run, archives, key: key()?, times, trials };
             Ok(Coordinator::start(end, leases, timeout)?)
         };
-        let coordinators = leases.into_iter().map(coordinator).collect::<Result<_, WorkersError>>()?;
+        let coordinators = leases.into_iter().map(coordinator).collect::<Result<_, RunError>>()?;
         let source = SetSource::Queue { url: url.clone(), queue, trust };
         Ok(OpenedWorkers { coordinators, trials: desk, source })
     }

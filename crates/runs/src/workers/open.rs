@@ -9,7 +9,7 @@ use std::time::Duration;
 use referee_files::{Folder, StorageWait, read_secret};
 use referee_game::{Wrong, hex};
 use referee_store::{Leases, StoreError};
-use referee_transport::{BadCertificate, Certificate};
+use referee_transport::Certificate;
 use referee_workers::Coordinator;
 use referee_workers::builtin::BuiltInCoordinator;
 use referee_workers::packing::ARCHIVES;
@@ -18,6 +18,7 @@ use referee_workers::trial::TrialQueue;
 use sha2::{Digest, Sha256};
 
 use crate::Placement;
+use crate::RunError;
 use crate::config::{PemFiles, read_tokens};
 use crate::workers::{NatsUrl, WorkersConfig};
 
@@ -58,38 +59,8 @@ pub enum SetSource {
 #[cfg(not(feature = "nats"))]
 pub const WITHOUT_NATS: &str = "this program was built without NATS: `cargo install --features nats`";
 
-pub(super) fn of_section(why: Wrong) -> WorkersError {
+pub(super) fn of_section(why: Wrong) -> RunError {
     Wrong::at("[workers]", why).into()
-}
-
-/// Reasons why workers cannot play a run.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum WorkersError {
-    #[error(transparent)]
-    Wrong(#[from] Wrong),
-    #[error("{}", directory.display())]
-    NoCertificate {
-        directory: PathBuf,
-        #[source]
-        why: BadCertificate,
-    },
-    #[error("workers cannot connect to {address}")]
-    Bind {
-        address: SocketAddr,
-        #[source]
-        why: io::Error,
-    },
-    #[error("{}", directory.display())]
-    Directory {
-        directory: PathBuf,
-        #[source]
-        why: StoreError,
-    },
-    #[error(transparent)]
-    Leases(#[from] StoreError),
-    #[error(transparent)]
-    Start(#[from] io::Error),
 }
 
 /// The leases of the run in this directory. Without workers there are only those of an earlier process.
@@ -131,7 +102,7 @@ impl WorkersConfig {
         &self,
         directory: &Path,
         stored: Option<&StorageWait>,
-    ) -> Result<Option<OpenedWorkers>, WorkersError> {
+    ) -> Result<Option<OpenedWorkers>, RunError> {
         if !self.is_given() {
             return Ok(None);
         }
@@ -139,8 +110,7 @@ impl WorkersConfig {
             Some(wait) => leases(directory, true).map(|of| of.map(|of| of.waiting(wait.clone()))),
             None => run_id().map_err(StoreError::from).and_then(|run| Leases::in_memory(&run)).map(Some),
         };
-        let wrong = |why| WorkersError::Directory { directory: directory.to_owned(), why };
-        self.open(directory, leases.map_err(wrong)?.into_iter().collect(), false)
+        self.open(directory, leases.map_err(|why| RunError::at(directory, why))?.into_iter().collect(), false)
     }
 
     /// Starts a coordinator for each of these leases. `directory` has tokens of workers, and archives. With
@@ -153,7 +123,7 @@ impl WorkersConfig {
         directory: &Path,
         leases: Vec<Leases>,
         has_trials: bool,
-    ) -> Result<Option<OpenedWorkers>, WorkersError> {
+    ) -> Result<Option<OpenedWorkers>, RunError> {
         let timeout = self.timeout.clone().unwrap_or_else(WorkersConfig::default_timeout).0.duration();
         if let Some(address) = self.listen {
             return self.listen(address, directory, leases, timeout).map(Some);
@@ -170,8 +140,8 @@ impl WorkersConfig {
         _: Vec<Leases>,
         _: Duration,
         _: bool,
-    ) -> Result<OpenedWorkers, WorkersError> {
-        Err(WorkersError::Wrong(WITHOUT_NATS.into()))
+    ) -> Result<OpenedWorkers, RunError> {
+        Err(RunError::from(Wrong::from(WITHOUT_NATS)))
     }
 
     /// Starts coordinators to which workers connect.
@@ -181,16 +151,16 @@ impl WorkersConfig {
         directory: &Path,
         leases: Vec<Leases>,
         timeout: Duration,
-    ) -> Result<OpenedWorkers, WorkersError> {
-        let wrong =
-            |why: io::Error| WorkersError::Directory { directory: directory.to_owned(), why: why.into() };
+    ) -> Result<OpenedWorkers, RunError> {
+        let wrong = |why: io::Error| RunError::at(directory, why);
         let folder = Folder::open(directory).map_err(wrong)?;
         let (own, key) = (directory.join(TOKEN_FILE), directory.join(KEY_FILE));
         let certificate = match self.certificate().map_err(of_section)? {
             Some(PemFiles { chain, key }) => Certificate::read(&chain, &key)
-                .map_err(|why| WorkersError::Wrong(Wrong::at("the certificate for workers", why)))?,
-            None => Certificate::kept(address.ip(), &own, &key)
-                .map_err(|why| WorkersError::NoCertificate { directory: directory.to_owned(), why })?,
+                .map_err(|why| RunError::from(Wrong::at("the certificate for workers", why)))?,
+            None => {
+                Certificate::kept(address.ip(), &own, &key).map_err(|why| RunError::at(directory, why))?
+            }
         };
         if !own.exists() {
             folder.create(TOKEN_FILE).map_err(wrong)?;
@@ -204,17 +174,20 @@ impl WorkersConfig {
         }
         let token_file = self.token_file.clone().unwrap_or(own);
         let tokens = read_tokens(&token_file).map_err(|why| {
-            WorkersError::Wrong(Wrong::at(format!("the tokens of workers, {}", token_file.display()), why))
+            RunError::from(Wrong::at(format!("the tokens of workers, {}", token_file.display()), why))
         })?;
         if tokens.is_empty() {
-            return Err(WorkersError::Wrong(
-                format!("the tokens of workers, {}: it has no line NAME=TOKEN", token_file.display()).into(),
-            ));
+            return Err(RunError::from(format!(
+                "the tokens of workers, {}: it has no line NAME=TOKEN",
+                token_file.display()
+            )));
         }
         let tokens = tokens.into_iter().map(|(name, token)| (name, Sha256::digest(token).into()));
         let tokens: BTreeMap<_, _> = tokens.collect();
         let end = BuiltInCoordinator::bind(address, certificate.config(), tokens, directory.join(ARCHIVES))
-            .map_err(|why| WorkersError::Bind { address, why })?;
+            .map_err(|why| {
+            RunError::machine(Wrong::at(format!("workers cannot connect to {address}"), why))
+        })?;
         let address = end.address()?;
         let (coordinators, desk) = share(end, leases, timeout)?;
         Ok(OpenedWorkers {

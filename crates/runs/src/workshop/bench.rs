@@ -1,12 +1,14 @@
 //! An agent's tools for the bot that it edits: check it, and let it practise.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use referee_bots::StartError;
 use referee_engine::driver::Terms;
 use referee_engine::runner::{MatchRunner, RunEvent};
 use referee_files::{Folder, Records, StorageWait, read_regular};
 use referee_game::erased::Rules;
-use referee_game::{Chain, Misconfigured, Seat, counted};
+use referee_game::{Chain, Misconfigured, Seat, Wrong, counted};
 use referee_match::record::Playback;
 use referee_report::RegressionOutcome;
 use referee_report::tournament::StandingsReport;
@@ -16,45 +18,41 @@ use referee_stats::sprt::EloModel;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::Placement;
 use crate::config::{KnownGames, random_seed};
 use crate::regression::{
     Hypotheses, PreparedRegression, RegressionEnd, RegressionEvent, RegressionSetup, tested_bot,
 };
-use crate::submissions::{SubmissionLog, TrialError};
+use crate::submissions::SubmissionLog;
 use crate::tournament::{PreparedTournament, Tournament, TournamentConfig};
 use crate::workshop::lost_match::explain;
 use crate::workshop::seat::TakenSeat;
-use crate::workshop::{NotMade, Stop, Version, Versions, WorkshopConfig, WorkshopError, block_on};
+use crate::workshop::{Stop, Version, Versions, WorkshopConfig, block_on};
+use crate::{Placement, RunError};
 
 /// The name of the version that was handed in last, as an opponent.
 pub(super) const BASE: &str = "base";
 /// The number of lost matches that a result names.
 const NAMED: usize = 10;
 
-/// Reasons why a tool did nothing. The agent reads it.
+/// Reasons why a tool did nothing.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum BenchError {
-    #[error("the bot cannot be handed in: {}{log}", Chain(.why), log = if log.is_empty() { String::new() } else { format!("\n{log}") })]
-    NotMade { why: Box<NotMade>, log: String },
-    #[error("{0}")]
-    Arguments(String),
-    #[error("{asked} asked for, and {left} left of the budget of this round")]
-    Budget { asked: String, left: String },
+    /// The agent reads it.
     #[error(transparent)]
-    Opponent(#[from] Misconfigured),
-    #[error("there is no match `{0}`; `play` and `regress` name those that were lost")]
-    NoMatch(String),
-    #[error("no match has been lost in practice")]
-    NothingLost,
+    Refused(#[from] Wrong),
+    /// It ends the workshop.
     #[error(transparent)]
-    Workshop(#[from] WorkshopError),
+    Workshop(#[from] RunError),
 }
 
-impl BenchError {
-    /// Returns whether the machine is at fault.
-    pub(super) fn machine(error: impl Into<WorkshopError>) -> BenchError {
+impl From<Misconfigured> for BenchError {
+    fn from(why: Misconfigured) -> BenchError {
+        BenchError::Refused(why.into())
+    }
+}
+
+impl From<io::Error> for BenchError {
+    fn from(error: io::Error) -> BenchError {
         BenchError::Workshop(error.into())
     }
 }
@@ -102,10 +100,10 @@ impl Bench {
         games: KnownGames,
         directory: PathBuf,
         place: &Path,
-    ) -> Result<Bench, WorkshopError> {
+    ) -> Result<Bench, RunError> {
         let terms = WorkshopConfig::terms()?;
         let folder = place.join("versions");
-        std::fs::create_dir_all(&folder).map_err(|why| WorkshopError::at(&folder, why))?;
+        std::fs::create_dir_all(&folder).map_err(|why| RunError::at(&folder, why))?;
         let (launch, build_sandbox) = (games.launch().clone(), config.build_sandbox(&terms).ok());
         let versions = Versions { folder, launch, terms, build_sandbox };
         let (name, folder, left) = ("mine".to_owned(), place.join("practice"), config.practice);
@@ -118,13 +116,15 @@ impl Bench {
 
     /// Packs and builds the current content of the directory.
     fn make(&self, log: &mut SubmissionLog) -> Result<Version, BenchError> {
-        match block_on(self.versions.make(&self.directory, log)).map_err(BenchError::machine)? {
-            Ok(version) => Ok(version),
-            Err(NotMade::Machine(why) | NotMade::Trial(TrialError::Machine(why))) => {
-                Err(BenchError::machine(why))
+        block_on(self.versions.make(&self.directory, log))?.map_err(|why| match why {
+            // What cannot be started is named by the bot.
+            RunError::Machine(why) if !why.get_ref().is_some_and(|why| why.is::<StartError>()) => why.into(),
+            why => {
+                let log = log.text();
+                let log = if log.is_empty() { log } else { format!("\n{log}") };
+                Wrong::from(format!("the bot cannot be handed in: {}{log}", Chain(&why))).into()
             }
-            Err(why) => Err(BenchError::NotMade { why: Box::new(why), log: log.text() }),
-        }
+        })
     }
 
     /// Packs, builds and checks the bot, as for handing it in. Returns the version, whether it has passed, and the log.
@@ -145,30 +145,30 @@ impl Bench {
         let (sandbox, terms) = (self.config.bot_sandbox()?, self.terms(&version)?);
         let checked =
             self.versions.check(&version, &sandbox, (self.rules, self.games.catalog()), &terms, &mut log);
-        let has_passed = block_on(checked).map_err(BenchError::machine)?;
+        let has_passed = block_on(checked)?;
         Ok((version, has_passed, log.text()))
     }
 
     /// The terms of the matches of the workshop.
-    fn terms(&self, version: &Version) -> Result<Terms, WorkshopError> {
+    fn terms(&self, version: &Version) -> Result<Terms, RunError> {
         let bot = self.config.entrant(&self.name, version)?;
         let other = self.config.entrant(BASE, version)?;
         Ok(self.prepare(&self.config.tournament("check", self.rules, vec![bot, other], Some(1))?)?.run.terms)
     }
 
-    pub(super) fn prepare(&self, config: &TournamentConfig) -> Result<PreparedTournament, WorkshopError> {
+    pub(super) fn prepare(&self, config: &TournamentConfig) -> Result<PreparedTournament, RunError> {
         let plan = config.plan(self.rules, None)?;
-        Ok(config.prepare(self.rules, random_seed().map_err(WorkshopError::Seed)?, &plan)?)
+        config.prepare(self.rules, random_seed()?, &plan)
     }
 
     /// The number of mirrored sets of so many matches, if the budget has them.
     fn sets(&self, matches: u32) -> Result<u32, BenchError> {
-        let size = self.rules.meta().seating(None::<u8>).map_err(BenchError::Opponent)?.sides() as u32;
+        let size = self.rules.meta().seating(None::<u8>)?.sides() as u32;
         if matches == 0 || !matches.is_multiple_of(size) {
             let what = format!(
                 "matches: {matches} is not a multiple of {size}: each opening is played from every side"
             );
-            return Err(BenchError::Arguments(what));
+            return Err(Wrong::from(what).into());
         }
         self.check_budget(matches)?;
         Ok(matches / size)
@@ -180,12 +180,13 @@ impl Bench {
             return Ok(());
         }
         let matches = |of: u32| counted(of, "match", "matches");
-        Err(BenchError::Budget { asked: matches(asked), left: matches(self.left) })
+        let (asked, left) = (matches(asked), matches(self.left));
+        Err(Wrong::from(format!("{asked} asked for, and {left} left of the budget of this round")).into())
     }
 
     /// A directory for the next practice.
-    pub(super) fn next_folder(&self) -> Result<PathBuf, WorkshopError> {
-        std::fs::create_dir_all(&self.folder).map_err(|why| WorkshopError::at(&self.folder, why))?;
+    pub(super) fn next_folder(&self) -> Result<PathBuf, RunError> {
+        std::fs::create_dir_all(&self.folder).map_err(|why| RunError::at(&self.folder, why))?;
         let number =
             (1_u32..).find(|number| !self.folder.join(number.to_string()).exists()).unwrap_or_default();
         Ok(self.folder.join(number.to_string()))
@@ -214,14 +215,13 @@ impl Bench {
         let entrants = vec![self.config.entrant(&self.name, &version)?, other];
         let config = self.config.tournament("practice", self.rules, entrants, Some(sets))?;
         let folder = self.next_folder()?;
-        let seed = random_seed().map_err(|why| BenchError::machine(WorkshopError::Seed(why)))?;
+        let seed = random_seed()?;
         let tournament = Tournament::create(&folder, config, seed, &self.games, false);
-        let tournament = tournament.map_err(BenchError::machine)?;
+        let tournament = tournament?;
         let end =
             tournament.play(Placement::Here, &StorageWait::new(), || None, || stop().wait(), &mut |_| ());
-        let end = end.map_err(BenchError::machine)?;
-        let standings =
-            StandingsReport::of(&end.results, &end.schedule.look()).map_err(BenchError::machine)?;
+        let end = end?;
+        let standings = StandingsReport::of(&end.results, &end.schedule.look()).map_err(RunError::from)?;
         let practice = self.charge("play", folder, Some(&version), standings.matches as u32);
         let own = standings.entrants.iter().find(|row| row.name == self.name);
         let lost = self.lost(&practice.folder)?;
@@ -259,12 +259,12 @@ impl Bench {
         let version = self.make(&mut SubmissionLog::new(&self.versions.folder))?;
         let entrants = vec![self.config.entrant(&self.name, &version)?, other];
         let config = self.config.tournament("practice", self.rules, entrants, Some(1))?;
-        let prepared = self.prepare(&config).map_err(BenchError::machine)?;
+        let prepared = self.prepare(&config)?;
         let (run, rules) = (prepared.run, self.rules);
         let seating = rules.meta().seating(None::<u8>)?;
         let tested = |bot: usize| {
             let tested = tested_bot(&*prepared.entrants[bot].source, &[]);
-            tested.map_err(|why| BenchError::Arguments(why.to_string()))
+            tested.map_err(BenchError::Refused)
         };
         let settings = config.settings(rules, &run.seed.to_hex(), seating);
         let setup = RegressionSetup {
@@ -303,8 +303,8 @@ impl Bench {
             seed: run.seed.to_hex(),
         };
         let folder = self.next_folder()?;
-        let within = Folder::make(&folder).map_err(BenchError::machine)?;
-        let records = Records::reopen(&within, false).map_err(BenchError::machine)?;
+        let within = Folder::make(&folder)?;
+        let records = Records::reopen(&within, false)?;
         let runner = MatchRunner {
             jobs: prepared.jobs,
             processes: prepared.processes,
@@ -312,8 +312,7 @@ impl Bench {
             records: Some(records),
             ..MatchRunner::new(run, rules, seating, prepared.entrants, self.games.launch().clone())
         };
-        let regression =
-            PreparedRegression::new(setup, None, self.games.catalog()).map_err(BenchError::machine)?;
+        let regression = PreparedRegression::new(setup, None, self.games.catalog())?;
         let mut played = 0;
         let mut count = |event: RegressionEvent<'_>| {
             if let RegressionEvent::Run(RunEvent::Ended(_)) = event {
@@ -321,7 +320,7 @@ impl Bench {
             }
         };
         let end = regression.play(runner, prepared.openings, Placement::Here, stop().wait(), &mut count);
-        let RegressionEnd { report, outcome } = end.map_err(BenchError::machine)?;
+        let RegressionEnd { report, outcome } = end?;
         let practice = self.charge("regress", folder, Some(&version), played);
         let lost = self.lost(&practice.folder)?;
         let result = json!({
@@ -359,7 +358,7 @@ impl Bench {
         let number = practice.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut lost = Vec::new();
         for (id, path) in records(practice)? {
-            let record = read_regular(&path).map_err(BenchError::machine)?;
+            let record = read_regular(&path)?;
             if self.own_seat(&record).is_some_and(|(_, is_lost)| is_lost) {
                 lost.push(format!("{number}/{id}"));
             }
@@ -389,16 +388,20 @@ impl Bench {
     pub fn lost_match(&self, which: Option<&str>) -> Result<String, BenchError> {
         let which = match which {
             Some(which) => which.to_owned(),
-            None => self.latest_lost()?.ok_or(BenchError::NothingLost)?,
+            None => self.latest_lost()?.ok_or(Wrong::new("no match has been lost in practice"))?,
         };
-        let no_match = || BenchError::NoMatch(which.clone());
+        let no_match = || {
+            Wrong::from(format!(
+                "there is no match `{which}`; `play` and `regress` name those that were lost"
+            ))
+        };
         let (number, id) = which.split_once('/').ok_or_else(no_match)?;
         let number: u32 = number.parse().map_err(|_| no_match())?;
         let found = records(&self.folder.join(number.to_string()))?;
         let (_, path) = found.into_iter().find(|(found, _)| found == id).ok_or_else(no_match)?;
-        let record = read_regular(&path).map_err(BenchError::machine)?;
+        let record = read_regular(&path)?;
         let (seat, _) = self.own_seat(&record).ok_or_else(no_match)?;
-        explain(&record, seat, self.games.catalog()).map_err(|_| no_match())
+        explain(&record, seat, self.games.catalog()).map_err(|_| no_match().into())
     }
 
     fn latest_lost(&self) -> Result<Option<String>, BenchError> {
@@ -421,7 +424,7 @@ fn records(practice: &Path) -> Result<Vec<(String, PathBuf)>, BenchError> {
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(why) => return Err(WorkshopError::at(&folder, why).into()),
+        Err(why) => return Err(RunError::at(&folder, why).into()),
     };
     let paths = entries.flatten().map(|entry| entry.path());
     let named = |path: PathBuf| {

@@ -13,11 +13,14 @@ use referee_game::{Chain, Misconfigured};
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use crate::config::{KnownGames, Milliseconds, SandboxConfig, Setting, default_sandbox, with_suggestion};
+use crate::RunError;
+use crate::config::{
+    KnownGames, Milliseconds, SandboxConfig, Setting, default_sandbox, keys, unavailable, with_suggestion,
+};
 use crate::submissions::{BOT_FILE, SubmissionTerms, SubmissionsConfig, untested_layers};
 use crate::tournament::{TournamentConfig, relative_path};
+use crate::workshop::Version;
 use crate::workshop::bench::BASE;
-use crate::workshop::{Version, WorkshopError};
 
 /// The keys of a tournament file that a workshop sets itself.
 const OWN_KEYS: [&str; 4] = ["name", "game", "entrants", "workers"];
@@ -90,7 +93,7 @@ impl WorkshopConfig {
     ///
     /// # Errors
     /// If it is not valid.
-    pub fn parse(text: &str, folder: &Path) -> Result<WorkshopConfig, WorkshopError> {
+    pub fn parse(text: &str, folder: &Path) -> Result<WorkshopConfig, RunError> {
         let config: WorkshopConfig = toml::from_str(text).map_err(|error| with_suggestion(&error))?;
         let config = WorkshopConfig { folder: folder.to_owned(), ..config };
         config.check()?;
@@ -101,9 +104,9 @@ impl WorkshopConfig {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn text(path: &Path) -> Result<String, WorkshopError> {
-        let read = read_regular(path).map_err(|why| WorkshopError::at(path, why))?;
-        String::from_utf8(read).map_err(|_| WorkshopError::File(format!("{}: not UTF-8", path.display())))
+    pub fn text(path: &Path) -> Result<String, RunError> {
+        let read = read_regular(path).map_err(|why| RunError::at(path, why))?;
+        String::from_utf8(read).map_err(|_| RunError::from(format!("{}: not UTF-8", path.display())))
     }
 
     /// The configuration of a bench without a file: matches between a bot and these opponents. Relative paths
@@ -129,8 +132,8 @@ impl WorkshopConfig {
         }
     }
 
-    fn check(&self) -> Result<(), WorkshopError> {
-        let wrong = |what: String| Err(WorkshopError::File(what));
+    fn check(&self) -> Result<(), RunError> {
+        let wrong = |what: String| Err(RunError::from(what));
         if !(1..=10_000).contains(&self.rounds) {
             return wrong(format!("rounds: {} is not from 1 to 10000", self.rounds));
         }
@@ -151,28 +154,28 @@ impl WorkshopConfig {
         }
         let mut names = NameSet::default();
         // It stands for the last version of each.
-        names.add(BASE).map_err(|why| WorkshopError::File(why.to_string()))?;
+        names.add(BASE).map_err(|why| RunError::from(why.to_string()))?;
         let agents = self.agents.iter().map(|agent| &agent.name);
         for name in agents.chain(self.opponents.iter().map(|opponent| &opponent.name)) {
-            names.add(name).map_err(|why| WorkshopError::File(format!("name `{name}`: {why}")))?;
+            names.add(name).map_err(|why| RunError::from(format!("name `{name}`: {why}")))?;
         }
         for agent in &self.agents {
             agent
                 .command
                 .parse::<Command>()
-                .map_err(|why| WorkshopError::File(format!("agent `{}`: {why}", agent.name)))?;
+                .map_err(|why| RunError::from(format!("agent `{}`: {why}", agent.name)))?;
         }
         Ok(())
     }
 
     /// Checks what has to be on this machine for it to begin.
-    pub(super) fn check_here(&self) -> Result<(), WorkshopError> {
+    pub(super) fn check_here(&self) -> Result<(), RunError> {
         for agent in &self.agents {
             self.command(agent)?;
             let start = self.start(agent)?;
             if !start.join(BOT_FILE).is_file() {
                 let (name, start) = (&agent.name, start.display());
-                return Err(WorkshopError::File(format!(
+                return Err(RunError::from(format!(
                     "`{name}` starts with {start}, which has no {BOT_FILE}: `referee init bot` writes one"
                 )));
             }
@@ -181,11 +184,11 @@ impl WorkshopConfig {
     }
 
     /// The rules of the game, disguised if the tournaments are.
-    pub(super) fn find_game(&self, games: &mut KnownGames) -> Result<&'static dyn Rules, WorkshopError> {
+    pub(super) fn find_game(&self, games: &mut KnownGames) -> Result<&'static dyn Rules, RunError> {
         let rules = games.find(&self.folder, &self.game)?;
         let Some(text) = self.tournament.get("disguise").and_then(Value::as_str) else { return Ok(rules) };
-        let rules = disguise(rules, text)
-            .map_err(|why| WorkshopError::File(format!("[tournament] disguise: {why}")))?;
+        let rules =
+            disguise(rules, text).map_err(|why| RunError::from(format!("[tournament] disguise: {why}")))?;
         games.add_kept(rules);
         Ok(rules)
     }
@@ -195,17 +198,16 @@ impl WorkshopConfig {
     }
 
     /// The directory with which an agent begins.
-    pub(super) fn start(&self, agent: &AgentConfig) -> Result<PathBuf, WorkshopError> {
+    pub(super) fn start(&self, agent: &AgentConfig) -> Result<PathBuf, RunError> {
         let start = agent.start.as_ref().or(self.start.as_ref());
         let missing =
-            || WorkshopError::File(format!("start: `{}` has none, and the workshop neither", agent.name));
+            || RunError::from(format!("start: `{}` has none, and the workshop neither", agent.name));
         Ok(self.folder.join(start.ok_or_else(missing)?))
     }
 
     /// The command line of an agent. Words that name files are seen from the directory of the workshop file.
-    pub(super) fn command(&self, agent: &AgentConfig) -> Result<Command, WorkshopError> {
-        let named =
-            |why: &dyn std::fmt::Display| WorkshopError::File(format!("agent `{}`: {why}", agent.name));
+    pub(super) fn command(&self, agent: &AgentConfig) -> Result<Command, RunError> {
+        let named = |why: &dyn std::fmt::Display| RunError::from(format!("agent `{}`: {why}", agent.name));
         let mut command: Command = agent.command.parse().map_err(|why| named(&why))?;
         for word in &mut command.argv {
             let path = self.folder.join(&word);
@@ -219,39 +221,38 @@ impl WorkshopConfig {
             command.env.insert(name.clone(), value);
         }
         command.sandbox = match &self.sandbox {
-            Some(sandbox) => sandbox.sandbox(|path| self.folder.join(path))?,
-            None => default_sandbox(&mut Vec::new()),
+            Some(sandbox) => sandbox.sandbox(|path| self.folder.join(path), keys)?,
+            None => default_sandbox(keys, &mut Vec::new()),
         };
         Ok(command)
     }
 
     /// The sandbox of bots, which the tournament has.
-    fn bot_sandbox_config(&self) -> Result<Option<SandboxConfig>, WorkshopError> {
+    fn bot_sandbox_config(&self) -> Result<Option<SandboxConfig>, RunError> {
         let table = self.tournament.get("sandbox").cloned();
         let config = table.map(Value::try_into::<SandboxConfig>).transpose();
         Ok(config.map_err(|error| with_suggestion(&error))?)
     }
 
     /// The sandbox of bots that are checked.
-    pub(super) fn bot_sandbox(&self) -> Result<Sandbox, WorkshopError> {
+    pub(super) fn bot_sandbox(&self) -> Result<Sandbox, RunError> {
         Ok(match self.bot_sandbox_config()? {
-            Some(config) => config.sandbox(|path| self.folder.join(path))?,
-            None => default_sandbox(&mut Vec::new()),
+            Some(config) => config.sandbox(|path| self.folder.join(path), keys)?,
+            None => default_sandbox(keys, &mut Vec::new()),
         })
     }
 
     /// The sandbox of builds: `strict`, as in leagues, without the layers that the bots may lack.
-    pub(super) fn build_sandbox(&self, terms: &SubmissionTerms) -> Result<Sandbox, WorkshopError> {
+    pub(super) fn build_sandbox(&self, terms: &SubmissionTerms) -> Result<Sandbox, RunError> {
         let allowed = self.bot_sandbox_config()?.map(|config| config.allow_missing).unwrap_or_default();
         let allowed = allowed.into_iter().chain(untested_layers()).collect();
-        Ok(Sandbox::new(Mode::Strict, &allowed, terms.build.clone()).map_err(crate::config::SandboxError)?)
+        Ok(Sandbox::new(Mode::Strict, &allowed, terms.build.clone())
+            .map_err(|why| unavailable(&why, keys))?)
     }
 
-    /// The limits of agents' submissions: those of leagues.
-    pub(super) fn terms() -> Result<SubmissionTerms, WorkshopError> {
-        SubmissionsConfig::default()
-            .terms(u32::MAX)
-            .map_err(|why| WorkshopError::File(Chain(&why).to_string()))
+    /// The limits of what agents hand in: those of leagues.
+    pub(super) fn terms() -> Result<SubmissionTerms, RunError> {
+        SubmissionsConfig::default().terms(u32::MAX).map_err(|why| RunError::from(Chain(&why).to_string()))
     }
 
     /// A tournament between these entrants. With `sets`, each two of them play this number of mirrored sets.
@@ -261,7 +262,7 @@ impl WorkshopConfig {
         rules: &dyn Rules,
         entrants: Vec<Table>,
         sets: Option<u32>,
-    ) -> Result<TournamentConfig, WorkshopError> {
+    ) -> Result<TournamentConfig, RunError> {
         let mut table = self.tournament.clone();
         let round_robin = |cycles: u32| {
             Table::from_iter([
@@ -285,14 +286,14 @@ impl WorkshopConfig {
         table.insert("name".to_owned(), name.into());
         table.insert("game".to_owned(), self.game.as_str().into());
         table.insert("entrants".to_owned(), Value::Array(entrants.into_iter().map(Value::Table).collect()));
-        let text = toml::to_string(&table).map_err(|error| WorkshopError::File(error.to_string()))?;
+        let text = toml::to_string(&table).map_err(|error| RunError::from(error.to_string()))?;
         Ok(TournamentConfig::parse(&text)?.with_base(&self.folder))
     }
 
     /// A version of a bot as an entrant.
-    pub(super) fn entrant(&self, name: &str, version: &Version) -> Result<Table, WorkshopError> {
-        let files = relative_path(&self.folder, &version.folder)
-            .map_err(|why| WorkshopError::at(&version.folder, why))?;
+    pub(super) fn entrant(&self, name: &str, version: &Version) -> Result<Table, RunError> {
+        let files =
+            relative_path(&self.folder, &version.folder).map_err(|why| RunError::at(&version.folder, why))?;
         let text = |value: &Path| Value::from(value.to_string_lossy().into_owned());
         Ok(Table::from_iter([
             ("name".to_owned(), name.into()),

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::RunError;
 use referee_files::Folder;
+use referee_game::Wrong;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::workshop::WorkshopError;
 
 /// The file in the directory of a workshop.
 const NAME: &str = "events.jsonl";
@@ -129,24 +129,24 @@ impl WorkshopJournal {
     }
 
     /// Appends a line, which is on the disk when this returns.
-    pub(super) fn add(&self, line: &WorkshopLine) -> Result<(), WorkshopError> {
+    pub(super) fn add(&self, line: &WorkshopLine) -> Result<(), RunError> {
         let text = serde_json::to_string(line).map_err(io::Error::from)? + "\n";
         (&self.file).write_all(text.as_bytes())?;
         Ok(self.file.sync_data()?)
     }
 
-    pub(super) fn read(folder: &Path) -> Result<Vec<WorkshopLine>, WorkshopError> {
+    pub(super) fn read(folder: &Path) -> Result<Vec<WorkshopLine>, RunError> {
         let path = folder.join(NAME);
-        let no_workshop = |why| WorkshopError::NoWorkshop { path: folder.to_owned(), why };
+        let no_workshop = |why| {
+            let what = format!("{} is not the directory of a workshop", folder.display());
+            RunError::from(Wrong::at(what, why))
+        };
         let text = referee_files::read_regular(&path).map_err(no_workshop)?;
         let text = String::from_utf8_lossy(&text);
         let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
         let read = |(at, line): (usize, &str)| {
-            serde_json::from_str(line).map_err(|why| WorkshopError::Journal {
-                path: path.clone(),
-                line: at + 1,
-                why,
-            })
+            let place = || format!("{}, line {}", path.display(), at + 1);
+            serde_json::from_str(line).map_err(|why| RunError::machine(Wrong::at(place(), why)))
         };
         whole.lines().enumerate().map(read).collect()
     }

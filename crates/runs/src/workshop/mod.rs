@@ -8,7 +8,6 @@
 mod agent;
 mod bench;
 mod config;
-mod error;
 mod journal;
 mod lost_match;
 mod outside;
@@ -21,13 +20,12 @@ mod version;
 pub use agent::SOCKET;
 pub use bench::{Bench, BenchError, Practice};
 pub use config::{AgentConfig, OpponentConfig, WorkshopConfig};
-pub use error::WorkshopError;
 pub use journal::{EditOutcome, EditReport, HandIn, RoundReport, WorkshopLine};
 pub use run::{Workshop, WorkshopEnd, WorkshopEvent};
 pub use seat::call_seat;
-pub use tools::{Tool, ToolCall, ToolError, ToolReply, ask, tools, tools_of_seat};
+pub use tools::{Tool, ToolCall, ToolReply, ask, tools, tools_of_seat};
 pub use verify::{WorkshopAudit, verify};
-pub use version::{NotMade, Version, Versions};
+pub use version::{Version, Versions};
 
 use std::io;
 

@@ -17,15 +17,15 @@ use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
 use crate::Placement;
+use crate::RunError;
 use crate::config::{KnownGames, random_seed};
-use crate::submissions::PackError;
 use crate::tournament::{Tournament, TournamentConfig, TournamentEvent, relative_path};
 use crate::workshop::agent::{EditOrder, EditResult, edit, log_of};
 use crate::workshop::journal::WorkshopJournal;
 use crate::workshop::outside::ProtectedFiles;
 use crate::workshop::{
     AgentConfig, Bench, BenchError, EditOutcome, EditReport, HandIn, Practice, RoundReport, Version,
-    Versions, WorkshopConfig, WorkshopError, WorkshopLine, block_on,
+    Versions, WorkshopConfig, WorkshopLine, block_on,
 };
 
 /// The version of the journal.
@@ -71,20 +71,24 @@ impl Workshop {
     ///
     /// # Errors
     /// If the file is not valid, or the directory has a workshop already.
-    pub fn create(file: &Path, folder: &Path, games: &KnownGames) -> Result<Workshop, WorkshopError> {
+    pub fn create(file: &Path, folder: &Path, games: &KnownGames) -> Result<Workshop, RunError> {
         let text = WorkshopConfig::text(file)?;
-        let file = std::path::absolute(file).map_err(|why| WorkshopError::at(file, why))?;
+        let file = std::path::absolute(file).map_err(|why| RunError::at(file, why))?;
         let parent = file.parent().unwrap_or(Path::new("/"));
         WorkshopConfig::parse(&text, parent)?.check_here()?;
         let place = Folder::make(folder)?;
         if WorkshopJournal::is_in(&place)? {
-            return Err(WorkshopError::Exists(folder.to_owned()));
+            let folder = folder.display();
+            return Err(format!(
+                "{folder} contains a workshop: `referee workshop resume {folder}` continues it"
+            )
+            .into());
         }
         place.replace(FILE, text.as_bytes())?;
         for name in ["work", "versions", "practice", "rounds", "logs"] {
             place.make_within(name)?;
         }
-        let base = relative_path(folder, parent).map_err(|why| WorkshopError::at(folder, why))?;
+        let base = relative_path(folder, parent).map_err(|why| RunError::at(folder, why))?;
         let digest = hex::encode(&Sha256::digest(&text));
         WorkshopJournal::open(&place)?.add(&WorkshopLine::Workshop { format: FORMAT, file: digest, base })?;
         Workshop::open(folder, games)
@@ -94,12 +98,12 @@ impl Workshop {
     ///
     /// # Errors
     /// If it cannot be read, or was written by another program.
-    pub fn open(folder: &Path, games: &KnownGames) -> Result<Workshop, WorkshopError> {
-        let folder = folder.canonicalize().map_err(|why| WorkshopError::at(folder, why))?;
+    pub fn open(folder: &Path, games: &KnownGames) -> Result<Workshop, RunError> {
+        let folder = folder.canonicalize().map_err(|why| RunError::at(folder, why))?;
         let lines = WorkshopJournal::read(&folder)?;
         let Some(WorkshopLine::Workshop { format: FORMAT, file, base }) = lines.first() else {
             let what = format!("{}: its journal is not of format {FORMAT}", folder.display());
-            return Err(WorkshopError::File(what));
+            return Err(RunError::from(what));
         };
         let path = folder.join(FILE);
         let text = WorkshopConfig::text(&path)?;
@@ -108,7 +112,7 @@ impl Workshop {
                 "{}: changed since the workshop began; budgets are equal only if it stays",
                 path.display()
             );
-            return Err(WorkshopError::File(what));
+            return Err(RunError::from(what));
         }
         let base = folder.join(base);
         // It need not be on a machine that verifies.
@@ -160,7 +164,7 @@ impl Workshop {
         spent.sum()
     }
 
-    fn versions(&self) -> Result<Versions, WorkshopError> {
+    fn versions(&self) -> Result<Versions, RunError> {
         let terms = WorkshopConfig::terms()?;
         let build_sandbox = self.config.build_sandbox(&terms).ok();
         let launch = self.games.launch().clone();
@@ -175,10 +179,12 @@ impl Workshop {
         mut self,
         stop: impl Fn() -> S,
         on_event: &mut (dyn FnMut(WorkshopEvent<'_>) + Send),
-    ) -> Result<WorkshopEnd, WorkshopError> {
+    ) -> Result<WorkshopEnd, RunError> {
         let place = Folder::make(&self.folder)?;
         let _lock = Journal::open(&place).map_err(|why| match why.kind() {
-            std::io::ErrorKind::WouldBlock => WorkshopError::Running(self.folder.clone()),
+            std::io::ErrorKind::WouldBlock => {
+                RunError::machine(format!("{}: another process runs this workshop", self.folder.display()))
+            }
             _ => why.into(),
         })?;
         // The scripts of agents may lie beside it.
@@ -217,7 +223,7 @@ impl Workshop {
         journal: &WorkshopJournal,
         line: WorkshopLine,
         on_event: &mut (dyn FnMut(WorkshopEvent<'_>) + Send),
-    ) -> Result<(), WorkshopError> {
+    ) -> Result<(), RunError> {
         journal.add(&line)?;
         on_event(WorkshopEvent::Line(&line));
         self.lines.push(line);
@@ -246,20 +252,23 @@ impl Workshop {
         versions: &Versions,
         journal: &WorkshopJournal,
         on_event: &mut (dyn FnMut(WorkshopEvent<'_>) + Send),
-    ) -> Result<(), WorkshopError> {
+    ) -> Result<(), RunError> {
         let bench = self.bench(&agent.name, versions, None, 0);
         let work = bench.directory.clone();
         if work.exists() {
-            fs::remove_dir_all(&work).map_err(|why| WorkshopError::at(&work, why))?;
+            fs::remove_dir_all(&work).map_err(|why| RunError::at(&work, why))?;
         }
-        fs::create_dir(&work).map_err(|why| WorkshopError::at(&work, why))?;
+        fs::create_dir(&work).map_err(|why| RunError::at(&work, why))?;
         let mut archive = tempfile::tempfile()?;
         let packed = pack_folder(&self.config.start(agent)?, ArchiveLimits::BOT, &mut archive);
-        let packed = packed.map_err(PackError::from)?;
+        let packed = packed.map_err(|why| RunError::Wrong(why.into()))?;
         archive.flush()?;
         archive.rewind()?;
-        unpack(&archive, &packed.id, &work, ArchiveLimits::BOT).map_err(PackError::from)?;
-        let failed = |log: String| WorkshopError::Start { agent: agent.name.clone(), log };
+        unpack(&archive, &packed.id, &work, ArchiveLimits::BOT).map_err(|why| RunError::Wrong(why.into()))?;
+        let failed = |log: String| {
+            let agent = &agent.name;
+            RunError::from(format!("the bot with which `{agent}` starts does not pass:\n{log}"))
+        };
         let passed = self.lines.iter().find_map(|line| match line {
             WorkshopLine::Start { version, .. } => Some(version.clone()),
             _ => None,
@@ -284,7 +293,7 @@ impl Workshop {
         journal: &Arc<WorkshopJournal>,
         stop: impl Future<Output = ()>,
         on_event: &mut (dyn FnMut(WorkshopEvent<'_>) + Send),
-    ) -> Result<bool, WorkshopError> {
+    ) -> Result<bool, RunError> {
         let name = &agent.name;
         let before = versions.find(self.current(name).unwrap_or_default())?;
         let (used, spent) = (self.used(round, name), self.spent(name));
@@ -366,8 +375,8 @@ impl Workshop {
         Ok(true)
     }
 
-    /// Takes in the current directory of an agent.
-    fn take_in(&self, bench: &Bench, before: Version) -> Result<(HandIn, String), WorkshopError> {
+    /// Takes in what is in the directory of an agent now.
+    fn take_in(&self, bench: &Bench, before: Version) -> Result<(HandIn, String), RunError> {
         // A version that was checked before need not be checked again.
         match bench.check_unless(&before.id) {
             Ok((version, ..)) if version.id == before.id => Ok((HandIn::Unchanged, before.id)),
@@ -379,7 +388,7 @@ impl Workshop {
     }
 
     /// The tournament of the versions that the agents have now, and the opponents.
-    fn tournament(&self, round: u32, versions: &Versions) -> Result<TournamentConfig, WorkshopError> {
+    fn tournament(&self, round: u32, versions: &Versions) -> Result<TournamentConfig, RunError> {
         let mut entrants = Vec::new();
         for AgentConfig { name, .. } in &self.config.agents {
             let version = versions.find(self.current(name).unwrap_or_default())?;
@@ -387,7 +396,7 @@ impl Workshop {
         }
         for opponent in &self.config.opponents {
             let found = self.config.opponent(&opponent.name);
-            entrants.push(found.map_err(|why| WorkshopError::File(why.to_string()))?);
+            entrants.push(found.map_err(|why| RunError::from(why.to_string()))?);
         }
         self.config.tournament(&format!("round {round}"), self.rules, entrants, None)
     }
@@ -400,7 +409,7 @@ impl Workshop {
         journal: &WorkshopJournal,
         stop: &impl Fn() -> S,
         on_event: &mut (dyn FnMut(WorkshopEvent<'_>) + Send),
-    ) -> Result<bool, WorkshopError> {
+    ) -> Result<bool, RunError> {
         let folder = self.round_folder(round);
         let tournament = match crate::tournament::open_results(&folder).is_ok() {
             true => {
@@ -412,7 +421,7 @@ impl Workshop {
                 let config = self.tournament(round, versions)?;
                 let seed = match config.seed()? {
                     Some(seed) => seed,
-                    None => random_seed().map_err(WorkshopError::Seed)?,
+                    None => random_seed()?,
                 };
                 Tournament::create(&folder, config, seed, &self.games, true)?
             }

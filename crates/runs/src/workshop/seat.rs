@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, BenchError, Practice};
-use super::tools::{NoArguments, Tool, ToolCall, ToolError, find_tool, read};
+use super::tools::{NoArguments, Tool, ToolCall, find_tool, read};
 use crate::RelaySocket;
 use crate::play::{Play, PlayResult};
 use crate::workshop::Stop;
@@ -93,13 +93,13 @@ struct MoveArguments {
 ///
 /// # Errors
 /// Why it did nothing.
-pub async fn call_seat(seat: &SeatClient, call: ToolCall) -> Result<Value, ToolError> {
+pub async fn call_seat(seat: &SeatClient, call: ToolCall) -> Result<Value, Wrong> {
     let tool = find_tool(&SEAT_TOOLS, &call)?;
     match tool.name {
         "wait_for_turn" => {
             let WaitArguments { timeout_s } = read(call.arguments, tool)?;
             if timeout_s > LONGEST_WAIT {
-                return Err(ToolError::TooLong { seconds: timeout_s, usage: tool.usage });
+                return Err(format!("`timeout_s` is {timeout_s}; {}", tool.usage).into());
             }
             return Ok(seat.wait(Duration::from_secs(timeout_s)).await);
         }
@@ -134,33 +134,32 @@ impl Bench {
         stop: &Stop,
     ) -> Result<(Value, Practice), BenchError> {
         if self.seat.as_ref().is_some_and(|taken| !taken.thread.is_finished()) {
-            let what = "you have a seat: call `wait_for_turn`, or `resign` to leave it".to_owned();
-            return Err(BenchError::Arguments(what));
+            return Err(Wrong::new("you have a seat: call `wait_for_turn`, or `resign` to leave it").into());
         }
         let seating = self.rules.meta().seating(None::<u8>)?;
         let seats = seating.seats();
         if usize::from(seat) >= seats {
-            return Err(BenchError::Arguments(format!("seat: {seat} is not from 0 to {}", seats - 1)));
+            return Err(Wrong::from(format!("seat: {seat} is not from 0 to {}", seats - 1)).into());
         }
         self.check_budget(1)?;
         let other = self.other(opponent)?;
         let mut twin = other.clone();
         twin.insert("name".to_owned(), PLAYER.into());
         let config = self.config.tournament("practice", self.rules, vec![twin, other], Some(1))?;
-        let prepared = self.prepare(&config).map_err(BenchError::machine)?;
-        let socket = RelaySocket::open(PLAYER).map_err(BenchError::machine)?;
-        let listener = socket.listener().map_err(BenchError::machine)?;
+        let prepared = self.prepare(&config)?;
+        let socket = RelaySocket::open(PLAYER)?;
+        let listener = socket.listener()?;
         let source = &prepared.entrants[1].source;
         let named = (1..seats).map(|n| if n == 1 { opponent.to_owned() } else { format!("{opponent} {n}") });
         let mut bots: Vec<_> = named.map(|name| (Arc::clone(source), Some(name))).collect();
         bots.insert(seat.into(), (Arc::new(socket.command()) as Arc<dyn Source>, Some(PLAYER.to_owned())));
         let folder = self.next_folder()?;
-        let within = Folder::make(&folder).map_err(BenchError::machine)?;
+        let within = Folder::make(&folder)?;
         let mut run = prepared.run;
         // The time of the edit limits it.
         run.terms.clock = None;
         let runner = MatchRunner {
-            records: Some(Records::reopen(&within, false).map_err(BenchError::machine)?),
+            records: Some(Records::reopen(&within, false)?),
             ..MatchRunner::new(
                 run,
                 self.rules,
@@ -207,7 +206,7 @@ impl Bench {
     }
 
     /// Calls a tool of the seat that was taken last.
-    pub(super) fn of_seat(&self, call: ToolCall, stop: &Stop) -> Result<Value, ToolError> {
+    pub(super) fn of_seat(&self, call: ToolCall, stop: &Stop) -> Result<Value, BenchError> {
         let taken = self.seat.as_ref().ok_or(Wrong::new("no match is running"))?;
         let called = super::block_on(async {
             tokio::select! {
@@ -215,6 +214,6 @@ impl Bench {
                 () = stop.clone().wait() => Ok(json!({ "state": "waiting" })),
             }
         });
-        called.map_err(BenchError::machine)?
+        Ok(called??)
     }
 }

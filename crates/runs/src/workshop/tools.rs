@@ -106,13 +106,17 @@ pub fn tools_of_seat() -> impl Iterator<Item = &'static Tool> {
     TOOLS[..1].iter().chain(&SEAT_TOOLS)
 }
 
-pub(super) fn find_tool(among: &'static [Tool], call: &ToolCall) -> Result<&'static Tool, ToolError> {
-    among.iter().find(|tool| tool.name == call.tool).ok_or_else(|| ToolError::Unknown(call.tool.clone()))
+/// The tool of a call among these.
+pub(super) fn find_tool(among: &'static [Tool], call: &ToolCall) -> Result<&'static Tool, Wrong> {
+    among.iter().find(|tool| tool.name == call.tool).ok_or_else(|| {
+        let names = tools().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
+        format!("unknown tool `{}`; available: {names}", call.tool).into()
+    })
 }
 
-pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>, tool: &Tool) -> Result<T, ToolError> {
+pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>, tool: &Tool) -> Result<T, Wrong> {
     let read = serde_json::from_value(Value::Object(arguments));
-    read.map_err(|why| ToolError::Arguments { why, usage: tool.usage })
+    read.map_err(|why| format!("{why}; {}", tool.usage).into())
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -128,20 +132,6 @@ pub struct ToolCall {
 pub enum ToolReply {
     Result(Value),
     Error(String),
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum ToolError {
-    #[error("unknown tool `{0}`; available: {names}", names = tools().map(|tool| tool.name).collect::<Vec<_>>().join(", "))]
-    Unknown(String),
-    #[error("{why}; {usage}")]
-    Arguments { why: serde_json::Error, usage: &'static str },
-    #[error("`timeout_s` is {seconds}; {usage}")]
-    TooLong { seconds: u64, usage: &'static str },
-    #[error(transparent)]
-    Seat(#[from] Wrong),
-    #[error(transparent)]
-    Bench(#[from] BenchError),
 }
 
 #[derive(Deserialize)]
@@ -201,7 +191,7 @@ impl Bench {
         call: ToolCall,
         stop: &Stop,
         on_practice: impl FnOnce(&Practice) -> Result<(), BenchError>,
-    ) -> Result<Value, ToolError> {
+    ) -> Result<Value, BenchError> {
         if SEAT_TOOLS.iter().any(|tool| tool.name == call.tool) {
             return self.of_seat(call, stop);
         }

@@ -8,8 +8,9 @@ use referee_game::Chain;
 use referee_workers::archive::check;
 use serde::Serialize;
 
+use crate::RunError;
 use crate::tournament::{StoredTournament, open_results, verify as verify_tournament};
-use crate::workshop::{EditReport, Workshop, WorkshopConfig, WorkshopError, WorkshopLine};
+use crate::workshop::{EditReport, Workshop, WorkshopConfig, WorkshopLine};
 
 /// The findings of a workshop's verification, in the format of `--json`.
 #[derive(Debug, Default, Serialize)]
@@ -27,7 +28,7 @@ pub struct WorkshopAudit {
 ///
 /// # Errors
 /// If it cannot be read at all.
-pub fn verify(workshop: &Workshop) -> Result<WorkshopAudit, WorkshopError> {
+pub fn verify(workshop: &Workshop) -> Result<WorkshopAudit, RunError> {
     let mut audit = WorkshopAudit::default();
     let limits = WorkshopConfig::terms()?.archive;
     let known: BTreeSet<&String> = workshop

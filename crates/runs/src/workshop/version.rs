@@ -12,11 +12,11 @@ use referee_game::Catalog;
 use referee_game::erased::Rules;
 use tempfile::NamedTempFile;
 
+use crate::RunError;
 use crate::submissions::{
-    BotFile, BotFileError, Build, CheckedLadder, LadderVerdict, PackError, SubmissionLog, SubmissionTerms,
-    TrialError, build, check_as, open_archive, pack_bot,
+    BotFile, Build, CheckedLadder, LadderVerdict, SubmissionLog, SubmissionTerms, build, check_as,
+    open_archive, pack_bot,
 };
-use crate::workshop::WorkshopError;
 
 /// The time that a decision may take in a check of a bot that plays without a clock, in milliseconds.
 const UNLIMITED_MS: u64 = 60_000;
@@ -47,18 +47,17 @@ impl Versions {
     ///
     /// # Errors
     /// If it is not there.
-    pub fn find(&self, id: &str) -> Result<Version, WorkshopError> {
+    pub fn find(&self, id: &str) -> Result<Version, RunError> {
         let folder = self.folder.join(id);
-        let command = BotFile::read(&folder).and_then(|file| file.command());
-        let command = command.map_err(PackError::BotFile)?;
+        let command = BotFile::read(&folder).and_then(|file| file.command())?;
         Ok(Version { id: id.to_owned(), folder, command })
     }
 
     /// Packs the bot of a directory, and builds it unless the same files were built before.
     ///
     /// # Errors
-    /// If it cannot be packed or built. [`TrialError::Machine`] and [`TrialError::NotStarted`] are no defects of the bot.
-    pub async fn make(&self, directory: &Path, log: &mut SubmissionLog) -> Result<Version, NotMade> {
+    /// If it cannot be packed or built. An error of the machine is no defect of the bot.
+    pub async fn make(&self, directory: &Path, log: &mut SubmissionLog) -> Result<Version, RunError> {
         let mut archive = NamedTempFile::new_in(&self.folder)?;
         let packed = pack_bot(directory, self.terms.archive, BufWriter::new(&mut archive))?;
         archive.flush()?;
@@ -74,7 +73,7 @@ impl Versions {
         let file = open_archive(archive.as_file(), &id, &source, self.terms.archive).await?;
         let no_sandbox = Sandbox::default();
         let sandbox = match &self.build_sandbox {
-            None if file.build.is_some() => return Err(NotMade::NoSandbox),
+            None if file.build.is_some() => return Err("the bot has a build, which needs the sandbox `strict`, and this machine lacks it: see `referee sandbox check`".into()),
             sandbox => sandbox.as_ref().unwrap_or(&no_sandbox),
         };
         let order = Build {
@@ -121,27 +120,5 @@ impl Versions {
         };
         let verdict = check_as("check", &command, &self.launch, &checked, self.terms.check_time, log).await;
         verdict == LadderVerdict::Passed
-    }
-}
-
-/// Reasons why there is no version of a directory.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum NotMade {
-    #[error(transparent)]
-    Pack(#[from] PackError),
-    #[error(transparent)]
-    Trial(#[from] TrialError),
-    #[error(
-        "the bot has a build, which needs the sandbox `strict`, and this machine lacks it: see `referee sandbox check`"
-    )]
-    NoSandbox,
-    #[error(transparent)]
-    Machine(#[from] std::io::Error),
-}
-
-impl From<BotFileError> for NotMade {
-    fn from(error: BotFileError) -> NotMade {
-        NotMade::Pack(error.into())
     }
 }

@@ -19,10 +19,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::{LeagueConfigError, public_url};
+use super::public_url;
+use crate::RunError;
 use crate::config::{
     ClockLimits, KnownGames, Milliseconds, OpeningSource, PemFiles, ReadyLimits, Setting, adjudication,
-    defaults, pem_files,
+    defaults, keys, pem_files,
 };
 use crate::league::LadderLimits;
 use referee_league::LadderSeats;
@@ -180,15 +181,15 @@ pub struct LadderListen {
 }
 
 impl LadderConfig {
-    fn wrong(&self, why: impl Into<Wrong>) -> LeagueConfigError {
-        LeagueConfigError::Wrong(Wrong::at(format!("ladder {}", self.name), why.into()))
+    fn wrong(&self, why: impl Into<Wrong>) -> RunError {
+        RunError::from(Wrong::at(format!("ladder {}", self.name), why.into()))
     }
 
     /// Finds the game. `folder`: the base of its path, if its rules are a program.
     ///
     /// # Errors
     /// If there is none, or it has other seats.
-    pub fn game(&self, games: &KnownGames, folder: &Path) -> Result<LadderGame, LeagueConfigError> {
+    pub fn game(&self, games: &KnownGames, folder: &Path) -> Result<LadderGame, RunError> {
         let mut games = games.clone();
         let rules = games.find(folder, &self.game).map_err(|error| self.wrong(error))?;
         let mut catalog = games.catalog().clone();
@@ -211,7 +212,7 @@ impl LadderConfig {
     ///
     /// # Errors
     /// If it cannot be played.
-    pub fn prepare(&self, games: &KnownGames, folder: &Path) -> Result<PreparedLadder, LeagueConfigError> {
+    pub fn prepare(&self, games: &KnownGames, folder: &Path) -> Result<PreparedLadder, RunError> {
         let game = self.game(games, folder)?;
         self.prepare_game(game, folder).map_err(|why| self.wrong(why))
     }
@@ -273,7 +274,7 @@ impl LadderConfig {
     pub fn openings(&self, game: &LadderGame, seed: &Seed) -> Result<Openings, Wrong> {
         let source = OpeningSource::Random { plies: self.opening_plies };
         // Only files have openings that are left out.
-        let (openings, _) = source.openings(game.rules, game.seating, self.options.clone(), seed)?;
+        let (openings, _) = source.openings(game.rules, game.seating, self.options.clone(), seed, keys)?;
         Ok(openings)
     }
 }

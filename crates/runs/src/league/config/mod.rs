@@ -1,6 +1,5 @@
 //! The file of a league.
 
-mod error;
 mod events;
 mod ladder;
 mod owners;
@@ -23,7 +22,6 @@ use referee_web::{AboutLeague, OwnersLink, OwnersOptions};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-pub use error::LeagueConfigError;
 pub use ladder::{LadderConfig, LadderGame, LadderListen, LadderVisitors, PreparedLadder};
 pub use program::{ProgramConfig, ProgramPlace};
 pub use referee_league::ProgramName;
@@ -33,7 +31,8 @@ use events::EventConfig;
 use owners::{OwnersConfig, SignUpConfig};
 use retention::RetentionConfig;
 
-use crate::config::{PublishConfig, SandboxConfig, check_files, with_suggestion};
+use crate::RunError;
+use crate::config::{PublishConfig, SandboxConfig, check_files, keys, with_suggestion};
 use crate::league::notices::{NoticeFiles, PagesConfig};
 use crate::submissions::{
     BuildsOn, SubmissionTerms, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
@@ -100,9 +99,8 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// If it cannot be read, or is not valid.
-    pub fn read(path: &Path) -> Result<LeagueConfig, LeagueConfigError> {
-        LeagueConfig::of_file(path)
-            .map_err(|why| LeagueConfigError::Wrong(Wrong::at(path.display().to_string(), why)))
+    pub fn read(path: &Path) -> Result<LeagueConfig, RunError> {
+        LeagueConfig::of_file(path).map_err(|why| RunError::from(Wrong::at(path.display().to_string(), why)))
     }
 
     fn of_file(path: &Path) -> Result<LeagueConfig, Wrong> {
@@ -129,7 +127,7 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// If `[retention]` is not valid.
-    pub fn retention(&self) -> Result<RecordRetention, LeagueConfigError> {
+    pub fn retention(&self) -> Result<RecordRetention, RunError> {
         Ok(self.retention.terms(self.publish.info)?)
     }
 
@@ -189,7 +187,7 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// If a bot must not see such a directory as a whole.
-    pub fn files(&self) -> Result<BTreeMap<String, PathBuf>, LeagueConfigError> {
+    pub fn files(&self) -> Result<BTreeMap<String, PathBuf>, RunError> {
         let mut found = BTreeMap::new();
         let own = OWN_FILES.map(|name| self.folder.join(name));
         for program in &self.programs {
@@ -200,7 +198,7 @@ impl LeagueConfig {
             let directory = Some(self.directory(program));
             let command = Command { directory, files: Some(files.clone()), ..command };
             check_files(&command, &own)
-                .map_err(|why| LeagueConfigError::Wrong(Wrong::at(format!("program {name}"), why)))?;
+                .map_err(|why| RunError::from(Wrong::at(format!("program {name}"), why)))?;
             found.insert(name, files);
         }
         Ok(found)
@@ -231,11 +229,11 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// If this machine lacks a layer: no program runs with less than its sandbox.
-    pub fn sandbox(&self, name: &str) -> Result<Sandbox, LeagueConfigError> {
+    pub fn sandbox(&self, name: &str) -> Result<Sandbox, RunError> {
         let own = self.programs.iter().find(|program| program.name() == name);
         let config = own.and_then(|program| program.sandbox.as_ref()).unwrap_or(&self.sandbox);
-        let sandbox = config.sandbox(|path| self.folder.join(path));
-        sandbox.map_err(|why| LeagueConfigError::Sandbox { program: name.to_owned(), why })
+        let sandbox = config.sandbox(|path| self.folder.join(path), keys);
+        sandbox.map_err(|why| why.within(format!("program {name}")))
     }
 
     /// The limits of programs, from `[sandbox]`.
@@ -253,7 +251,7 @@ impl LeagueConfig {
         &self,
         bot: &LeagueBot,
         has_workers: bool,
-    ) -> Result<(Sandbox, ProgramPlace), LeagueConfigError> {
+    ) -> Result<(Sandbox, ProgramPlace), RunError> {
         if bot.version.is_none() {
             return Ok((self.sandbox(&bot.name)?, ProgramPlace::Anywhere));
         }
@@ -271,7 +269,7 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// If this machine lacks a layer of one of them.
-    pub fn check_sandboxes(&self, bots: &[LeagueBot]) -> Result<(), LeagueConfigError> {
+    pub fn check_sandboxes(&self, bots: &[LeagueBot]) -> Result<(), RunError> {
         let is_own = |bot: &&LeagueBot| bot.command.is_some() && bot.version.is_none();
         let programs = bots.iter().filter(|bot| is_own(bot) && bot.revoked_at.is_none());
         programs.map(|program| &program.name).try_for_each(|name| self.sandbox(name).map(drop))
@@ -281,7 +279,7 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// If it is not valid.
-    pub fn workers(&self) -> Result<Option<WorkersConfig>, LeagueConfigError> {
+    pub fn workers(&self) -> Result<Option<WorkersConfig>, RunError> {
         let workers = self.workers.as_ref();
         Ok(workers
             .map(|workers| workers.resolved(|path| self.folder.join(path)))
@@ -293,7 +291,7 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// If `[owners]` is not valid.
-    pub fn owners(&self) -> Result<Option<OwnersOptions>, LeagueConfigError> {
+    pub fn owners(&self) -> Result<Option<OwnersOptions>, RunError> {
         let options =
             |owners: &OwnersConfig| owners.options(&self.signup, self.shown_name(), self.announcements());
         Ok(self.owners.as_ref().map(options).transpose()?)
@@ -313,9 +311,9 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// If `[submissions]` is not valid, or there is no `[owners]`.
-    pub fn submissions(&self) -> Result<Option<SubmissionTerms>, LeagueConfigError> {
+    pub fn submissions(&self) -> Result<Option<SubmissionTerms>, RunError> {
         let Some(submissions) = &self.submissions else { return Ok(None) };
-        let owners = self.owners()?.ok_or(LeagueConfigError::Wrong(Wrong::new(
+        let owners = self.owners()?.ok_or(RunError::from(Wrong::new(
             "[submissions] needs [owners]: owners hand in programs on the server that it configures",
         )))?;
         Ok(Some(submissions.terms(owners.bots)?))
@@ -325,7 +323,7 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// If `[submissions]` is not valid, or workers play the matches.
-    pub fn keep(&self, has_workers: bool) -> Result<Option<Size>, LeagueConfigError> {
+    pub fn keep(&self, has_workers: bool) -> Result<Option<Size>, RunError> {
         let keep = self.submissions()?.and_then(|terms| terms.keep);
         if keep.is_some() && has_workers {
             let why =

@@ -1,9 +1,9 @@
 //! Plays a league: a server that stays, to which bots connect when they like.
 
 mod control;
-mod error;
 mod events;
 mod kept;
+mod notice;
 mod open;
 mod play;
 mod reload;
@@ -20,12 +20,13 @@ use std::thread;
 
 use referee_bots::Launch;
 use referee_files::Folder;
+use referee_game::Wrong;
 use referee_league::{League, LeagueMatch};
 use referee_store::now;
 use referee_web::{OtherLadder, OwnersLadder, OwnersServer, SubmissionIntake, WatchServer};
 use tokio::sync::oneshot;
 
-pub use error::{LadderFailure, LeagueError, LeagueNotice};
+pub use notice::LeagueNotice;
 pub use reload::LeagueReload;
 pub use stop::LeagueStop;
 
@@ -34,6 +35,7 @@ use self::open::{LadderOpening, OpenedLadder};
 use self::play::LeagueRun;
 use self::reload::{ConfigFile, CurrentConfig, Following};
 use crate::Placement;
+use crate::RunError;
 use crate::config::KnownGames;
 use crate::league::config::{LeagueConfig, WORKERS};
 use crate::submissions::{SharedTerms, SubmissionQueue};
@@ -88,7 +90,7 @@ impl LeagueServer {
         config: &LeagueConfig,
         games: &KnownGames,
         workers: &WorkersConfig,
-    ) -> Result<LeagueServer, LeagueError> {
+    ) -> Result<LeagueServer, RunError> {
         let prepared = config.ladders.iter().map(|ladder| ladder.prepare(games, &config.folder));
         let mut prepared = prepared.collect::<Result<Vec<_>, _>>()?;
         config.retention()?;
@@ -173,7 +175,7 @@ impl LeagueServer {
     ///
     /// # Errors
     /// Those of opening its directory.
-    pub fn reload(&self) -> Result<LeagueReload, LeagueError> {
+    pub fn reload(&self) -> Result<LeagueReload, RunError> {
         let pages = self
             .ladders
             .iter()
@@ -190,7 +192,7 @@ impl LeagueServer {
     ///
     /// # Errors
     /// If a ladder cannot be played on; the others are played until they are stopped.
-    pub fn play(self, on_event: &(dyn Fn(LeagueEvent<'_>) + Sync)) -> Result<(), LeagueError> {
+    pub fn play(self, on_event: &(dyn Fn(LeagueEvent<'_>) + Sync)) -> Result<(), RunError> {
         for OpenedLadder { config, watch, .. } in &self.ladders {
             if let Some(server) = watch {
                 on_event(LeagueEvent::Watching { ladder: &config.name, url: &server.url() });
@@ -209,13 +211,13 @@ impl LeagueServer {
             let working = queue.map(|queue| scope.spawn(move || submissions::work(queue, run.stop, ended)));
             let mut result = Ok(());
             for ladder in playing {
-                result = result.and(ladder.join().unwrap_or(Err(LeagueError::Panicked)));
+                result = result.and(ladder.join().unwrap_or(Err(panicked())));
             }
             drop(end_events);
-            result = result.and(waiting.join().map_err(|_| LeagueError::Panicked));
+            result = result.and(waiting.join().map_err(|_| panicked()));
             // There may be no queue.
             let _ = end.send(());
-            let worked = working.map_or(Ok(()), |queue| queue.join().unwrap_or(Err(LeagueError::Panicked)));
+            let worked = working.map_or(Ok(()), |queue| queue.join().unwrap_or(Err(panicked())));
             result.and(worked)
         });
         if let Some(owners) = owners {
@@ -223,6 +225,10 @@ impl LeagueServer {
         }
         result
     }
+}
+
+fn panicked() -> RunError {
+    RunError::machine("a thread panicked")
 }
 
 /// Tells the pages of each ladder where those of the others and those of owners are.
@@ -243,7 +249,7 @@ fn open_owners(
     ladders: &[OpenedLadder],
     folder: &Folder,
     intake: Option<Arc<SubmissionIntake>>,
-) -> Result<Option<OwnersServer>, LeagueError> {
+) -> Result<Option<OwnersServer>, RunError> {
     let Some(options) = config.owners()? else { return Ok(None) };
     let ladders = ladders.iter().map(|OpenedLadder { config, prepared, pages, watch, .. }| OwnersLadder {
         name: config.name.clone(),
@@ -255,5 +261,5 @@ fn open_owners(
     });
     let address = options.address;
     let server = OwnersServer::open(options, League::open(folder)?, ladders.collect(), intake);
-    server.map(Some).map_err(|why| LeagueError::Owners { address, why })
+    server.map(Some).map_err(|why| RunError::machine(Wrong::at(format!("owners: listen {address}"), why)))
 }

@@ -8,6 +8,7 @@ use referee_bots::Launch;
 use referee_engine::runner::ResumedMatch;
 use referee_files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use referee_game::Viewer;
+use referee_game::Wrong;
 use referee_game::chance::Seed;
 use referee_league::{LadderRulings, LadderSeason, League, NotCounted};
 use referee_store::{Leases, StoreError, now, utc};
@@ -15,8 +16,8 @@ use referee_web::{LadderPages, WatchOptions, WatchServer};
 use referee_workers::JobBots;
 
 use super::visitors::{self, StartedPrograms};
-use super::{LadderFailure, LeagueError};
 use crate::Placement;
+use crate::RunError;
 use crate::config::random_seed;
 use crate::league::config::{LadderConfig, LadderGame, LeagueConfig, PreparedLadder};
 use crate::league::resume::ResumedSet;
@@ -65,34 +66,38 @@ impl LadderOpening<'_> {
         &mut self,
         config: &LadderConfig,
         prepared: PreparedLadder,
-    ) -> Result<OpenedLadder, LeagueError> {
-        self.open_ladder(config, prepared).map_err(|why| match why {
-            LadderFailure::Locked => LeagueError::Played(self.folder.path().to_owned()),
-            why => LeagueError::of_ladder(&config.name, why),
-        })
+    ) -> Result<OpenedLadder, RunError> {
+        let own = ladder_folder(self.folder, &config.name).and_then(|own| Ok((Journal::open(&own), own)));
+        let (journal, own) = own.map_err(|why| RunError::of_ladder(&config.name, why))?;
+        let played = self.folder.path().display();
+        let journal = journal.map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => {
+                RunError::machine(format!("{played}: another process plays this league"))
+            }
+            _ => RunError::of_ladder(&config.name, error),
+        })?;
+        self.open_ladder(config, prepared, &own, journal)
+            .map_err(|why| RunError::of_ladder(&config.name, why))
     }
 
     fn open_ladder(
         &mut self,
         config: &LadderConfig,
         prepared: PreparedLadder,
-    ) -> Result<OpenedLadder, LadderFailure> {
+        own: &Folder,
+        journal: Journal,
+    ) -> Result<OpenedLadder, RunError> {
         let LadderOpening { config: whole, folder, league, has_workers, launch } = self;
         let (whole, folder, has_workers) = (*whole, *folder, *has_workers);
         let name = &config.name;
         let seats = prepared.game.seats();
-        let own = ladder_folder(folder, name)?;
-        let journal = Journal::open(&own).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => LadderFailure::Locked,
-            _ => error.into(),
-        })?;
         let wait = StorageWait::new();
         let mut journal = journal.durable().waiting(wait.clone());
         let seed = match LadderSeed::read(league, name)? {
             Some(LadderSeed { seed, .. }) => seed,
             None => LadderSeed::draw(league, name)?.seed,
         };
-        let records = Records::reopen(&own, true)?.waiting(wait.clone());
+        let records = Records::reopen(own, true)?.waiting(wait.clone());
         let next = recover(league, name, &seed, &records, &mut journal, &prepared.game.catalog)?;
         let leases = leases(own.path(), has_workers)?;
         let leases = leases.map(|leases| leases.waiting(wait.clone()).durable());
@@ -115,14 +120,14 @@ impl LadderOpening<'_> {
         ladder.begin_season(season, LadderRulings::of(&rulings, name))?;
         let ladder = SharedLadder::new(ladder);
         let programs = StartedPrograms::default();
-        let mut pages = pages(whole, config, &prepared, &ladder, &own, folder)?;
+        let mut pages = pages(whole, config, &prepared, &ladder, own, folder)?;
         let room = |visitors| visitors::room(visitors, config, &prepared.game, launch, &programs);
         pages.visitors = prepared.visitors.as_ref().map(room).map(Arc::new);
         let pages = Arc::new(pages);
         let watch = watch_server(whole, config, &prepared.game)?;
         count_earlier(league, of_season, &ladder, &pages, watch.as_ref())?;
         ladder.lock().remember(LadderMemory::read(league, name)?, now());
-        let running = RunningMatches::open(&own)?;
+        let running = RunningMatches::open(own)?;
         let watched = config.watch.is_some().then_some(Viewer::Public);
         let resumed = resume(&running, league, name, &prepared.game, &seed, watched)?;
         let challenges = league.challenges(name)?;
@@ -172,14 +177,14 @@ fn watch_server(
     whole: &LeagueConfig,
     config: &LadderConfig,
     game: &LadderGame,
-) -> Result<Option<WatchServer>, LadderFailure> {
+) -> Result<Option<WatchServer>, RunError> {
     let Some(address) = config.watch else { return Ok(None) };
     let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
     let (url, info) = (config.watch_url.clone(), whole.publish.info);
     let proxies = config.watch_proxies.clone();
     let options = WatchOptions { address, hosts, proxies, url, delay, info, stage: None };
     let server = WatchServer::open(options, game.rules.meta(), &game.catalog)
-        .map_err(|why| LadderFailure::Watch { address, why })?;
+        .map_err(|why| RunError::machine(Wrong::at(format!("watch {address}"), why)))?;
     server.set_name(&whole.about().name_of(&config.name));
     Ok(Some(server))
 }

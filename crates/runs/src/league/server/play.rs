@@ -18,14 +18,15 @@ use referee_web::WatchServer;
 use referee_workers::{Coordinator, Job};
 use tokio::sync::{mpsc, oneshot};
 
+use super::LeagueEvent;
 use super::control::{Control, ControlRequest, tokens};
 use super::open::OpenedLadder;
 use super::reload::ConfigFile;
 use super::results::LadderResults;
 use super::retention::RetentionWork;
 use super::stop::{LeagueStop, StopSignals};
-use super::{LadderFailure, LeagueError, LeagueEvent};
 use crate::Placement;
+use crate::RunError;
 use crate::league::config::{LadderGame, LadderListen, PreparedLadder};
 use crate::league::{LadderScheduler, ladder_folder};
 use crate::placement::halt_on_error;
@@ -47,12 +48,12 @@ pub(super) struct LeagueRun<'a> {
 
 impl LeagueRun<'_> {
     /// Plays a ladder until it is stopped.
-    pub(super) fn play(self, opened: OpenedLadder) -> Result<(), LeagueError> {
+    pub(super) fn play(self, opened: OpenedLadder) -> Result<(), RunError> {
         let ladder = opened.config.name.clone();
-        self.play_ladder(opened).map_err(|why| LeagueError::of_ladder(&ladder, why))
+        self.play_ladder(opened).map_err(|why| RunError::of_ladder(&ladder, why))
     }
 
-    fn play_ladder(self, opened: OpenedLadder) -> Result<(), LadderFailure> {
+    fn play_ladder(self, opened: OpenedLadder) -> Result<(), RunError> {
         let LeagueRun { folder, stop, file, launch, on_event } = self;
         let OpenedLadder {
             config,
@@ -140,7 +141,7 @@ impl LeagueRun<'_> {
             changes,
         };
         let results = || {
-            Ok::<_, LadderFailure>(LadderResults {
+            Ok::<_, RunError>(LadderResults {
                 name,
                 ladder: ladder.clone(),
                 league: League::open(folder)?,
@@ -192,7 +193,7 @@ impl LeagueRun<'_> {
             let on_workers = on_workers
                 .map_or(Ok(()), |playing| playing.join().unwrap_or(Err(RunFailure::Panicked.into())));
             drop((end_control, end_retention));
-            Ok::<_, LadderFailure>((end, on_workers, control.join(), retention.join()))
+            Ok::<_, RunError>((end, on_workers, control.join(), retention.join()))
         })?;
         let RunEnd { why, lobby, .. } = end;
         if let Some(lobby) = lobby {
@@ -227,7 +228,7 @@ fn play_on_workers(
     mut schedule: LadderScheduler,
     interrupt: impl Future<Output = ()>,
     results: &mut LadderResults<'_>,
-) -> Result<(), LadderFailure> {
+) -> Result<(), RunError> {
     let mut kept = Ok(());
     let end = coordinator.play(job, LadderScheduler(schedule.0.clone()), interrupt, |event| {
         halt_on_error(&mut kept, || results.note(event))

@@ -10,8 +10,8 @@ use referee_store::now;
 use referee_web::{LadderPages, OwnersOptions, OwnersReload, RunNaming};
 use toml::{Table, Value};
 
-use super::LeagueError;
-use crate::league::config::{LeagueConfig, LeagueConfigError};
+use crate::RunError;
+use crate::league::config::LeagueConfig;
 use crate::submissions::{SharedTerms, SubmissionTerms};
 
 /// Settings that ladders in progress take from the file of the league.
@@ -23,7 +23,7 @@ pub(super) struct CurrentConfig {
 }
 
 impl CurrentConfig {
-    pub(super) fn of(config: LeagueConfig) -> Result<CurrentConfig, LeagueConfigError> {
+    pub(super) fn of(config: LeagueConfig) -> Result<CurrentConfig, RunError> {
         let files = config.files()?;
         Ok(CurrentConfig { config, files })
     }
@@ -63,7 +63,7 @@ impl LeagueReload {
     ///
     /// # Errors
     /// What is wrong with the file, which has no effect then.
-    pub fn reload(&self, user: &str) -> Result<Vec<String>, LeagueError> {
+    pub fn reload(&self, user: &str) -> Result<Vec<String>, RunError> {
         let path = self.file.current().config.path.clone();
         let new = LeagueConfig::read(&path)?;
         let files = new.files()?;

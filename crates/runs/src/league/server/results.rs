@@ -6,7 +6,8 @@ use referee_league::{League, LeagueMatch};
 use referee_match::record::times;
 use referee_store::now;
 
-use super::{LadderFailure, LeagueEvent};
+use super::LeagueEvent;
+use crate::RunError;
 use crate::league::{SharedLadder, row_of};
 
 /// Stores the results of a ladder.
@@ -24,8 +25,8 @@ pub(super) struct LadderResults<'a> {
 }
 
 impl LadderResults<'_> {
-    /// Notes events of the ladder.
-    pub(super) fn note(&mut self, event: RunEvent<'_>) -> Result<(), LadderFailure> {
+    /// Notes what happens on the ladder.
+    pub(super) fn note(&mut self, event: RunEvent<'_>) -> Result<(), RunError> {
         match event {
             RunEvent::Ended(ended @ EndedMatch { finished, record, no_show, .. }) => {
                 if let Some(no_show) = no_show {
@@ -45,7 +46,7 @@ impl LadderResults<'_> {
         Ok(())
     }
 
-    fn store(&mut self) -> Result<(), LadderFailure> {
+    fn store(&mut self) -> Result<(), RunError> {
         let LadderResults { name: ladder, league, unstored, running, .. } = self;
         let season =
             self.wait.retry("the database of the league", || league.add_matches(ladder, unstored))?;

@@ -8,6 +8,7 @@ use referee_bots::Launch;
 use referee_bots::sandbox::Unavailable;
 use referee_engine::runner::signalled;
 use referee_files::{Folder, StorageWait};
+use referee_game::Wrong;
 use referee_league::{League, SubmissionFiles};
 use referee_store::now;
 use referee_web::SubmissionIntake;
@@ -15,9 +16,10 @@ use referee_workers::packing::{ARCHIVES, pack_game};
 use referee_workers::trial::TrialQueue;
 use tokio::sync::oneshot;
 
+use super::LeagueNotice;
 use super::open::OpenedLadder;
 use super::stop::{LeagueStop, StopSignals};
-use super::{LeagueError, LeagueNotice};
+use crate::RunError;
 use crate::league::config::LeagueConfig;
 use crate::submissions::{
     BuildPlace, BuildWorkers, BuildsOn, CheckedLadder, SharedTerms, SubmissionQueue, submitted_sandbox,
@@ -45,7 +47,7 @@ pub(super) fn open(
     trials_of_workers: Option<TrialQueue>,
     launch: &Launch,
     notices: &mut Vec<LeagueNotice>,
-) -> Result<Option<OpenedSubmissions>, LeagueError> {
+) -> Result<Option<OpenedSubmissions>, RunError> {
     let Some(rules) = config.submissions()? else { return Ok(None) };
     let terms = SharedTerms::new(rules.clone());
     let files = || SubmissionFiles::open(folder);
@@ -56,8 +58,10 @@ pub(super) fn open(
     let here = submitted_sandbox(build).and_then(|build| Ok((build, submitted_sandbox(limits.clone())?)));
     let lacking = here.as_ref().err().cloned();
     let (place, why) = match (here, trials_of_workers, config.builds_on()) {
-        (Err(Unavailable::Limit(what)), ..) => return Err(LeagueError::Limits(what)),
-        (_, None, Some(BuildsOn::Workers)) => return Err(LeagueError::NoWorkers),
+        (Err(Unavailable::Limit(what)), ..) => return Err(Wrong::at("[sandbox] limits", what).into()),
+        (_, None, Some(BuildsOn::Workers)) => {
+            return Err("[submissions] on = \"workers\" needs workers, such as those of [workers]".into());
+        }
         (Ok((build_sandbox, bot_sandbox)), _, None | Some(BuildsOn::Server)) => {
             (Some(BuildPlace::Here { build_sandbox, bot_sandbox, launch: launch.clone() }), None)
         }
@@ -127,8 +131,8 @@ pub(super) fn work(
     queue: SubmissionQueue,
     stop: &LeagueStop,
     ended: oneshot::Receiver<()>,
-) -> Result<(), LeagueError> {
-    // It applies to this thread, and to its children.
+) -> Result<(), RunError> {
+    // It applies to this thread, and to what it starts.
     if let Err(error) = rustix::process::nice(NICE) {
         tracing::warn!(%error, "programs that are handed in are built at the priority of matches");
     }

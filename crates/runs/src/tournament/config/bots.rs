@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::{RunNotice, change_commands, check_files, default_sandbox};
-use crate::tournament::config::{ConfigError, EntrantConfig, TournamentConfig};
+use crate::RunError;
+use crate::config::{RunNotice, change_commands, check_files, default_sandbox, keys};
+use crate::tournament::config::{EntrantConfig, TournamentConfig};
 use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, separate};
 use referee_engine::sources::{Connection, Source};
@@ -14,10 +15,10 @@ use referee_stats::schedule::Plan;
 
 impl TournamentConfig {
     /// The sandbox of a bot without limits of its own.
-    fn sandbox(&self, notices: &mut Vec<RunNotice>) -> Result<Sandbox, ConfigError> {
+    fn sandbox(&self, notices: &mut Vec<RunNotice>) -> Result<Sandbox, RunError> {
         match &self.sandbox {
-            None => Ok(default_sandbox(notices)),
-            Some(config) => Ok(config.sandbox(|path| self.resolve(path))?),
+            None => Ok(default_sandbox(keys, notices)),
+            Some(config) => Ok(config.sandbox(|path| self.resolve(path), keys)?),
         }
     }
 
@@ -31,7 +32,7 @@ impl TournamentConfig {
         game: &str,
         plan: &Plan,
         notices: &mut Vec<RunNotice>,
-    ) -> Result<Vec<Arc<dyn Source>>, ConfigError> {
+    ) -> Result<Vec<Arc<dyn Source>>, RunError> {
         let mut bots = self.entrants.iter().flat_map(|entrant| entrant.team.iter().chain([entrant]));
         let sandbox = match bots.any(|bot| bot.command.is_some()) {
             true => self.sandbox(notices)?,
@@ -43,7 +44,7 @@ impl TournamentConfig {
         for (index, entrant) in self.entrants.iter().enumerate() {
             let wrong = |why: Wrong| {
                 let which = entrant.name.clone().unwrap_or_else(|| format!("number {}", index + 1));
-                ConfigError::Wrong(Wrong::at(format!("entrant {which}"), why))
+                RunError::from(Wrong::at(format!("entrant {which}"), why))
             };
             entrant.check_team(game, plan).map_err(wrong)?;
             // The bot of a withdrawn entrant may be missing.
@@ -66,19 +67,19 @@ impl TournamentConfig {
         Ok(sources)
     }
 
-    /// Checks display names: it must not look like the name of another entrant.
-    pub(in crate::tournament) fn check_display_names(&self) -> Result<(), ConfigError> {
+    /// Checks what people see instead of names: it must not look like the name of another entrant.
+    pub(in crate::tournament) fn check_display_names(&self) -> Result<(), RunError> {
         let mut names = NameSet::default();
-        let wrong = |name: &str, why: Wrong| ConfigError::Wrong(Wrong::at(format!("entrant {name}"), why));
+        let wrong = |name: &str, why: Wrong| RunError::from(Wrong::at(format!("entrant {name}"), why));
         for name in self.entrants.iter().filter_map(|entrant| entrant.name.as_deref()) {
             names.add(name).map_err(|error| wrong(name, error.into()))?;
         }
         for entrant in &self.entrants {
             let Some(display) = &entrant.display_name else { continue };
             let Some(name) = &entrant.name else {
-                return Err(ConfigError::Wrong(
-                    format!("display_name `{display}`: the entrant needs a `name`, too").into(),
-                ));
+                return Err(RunError::from(format!(
+                    "display_name `{display}`: the entrant needs a `name`, too"
+                )));
             };
             let added = names.add_display(name, display);
             added.map_err(|error| wrong(name, Wrong::at("display_name", error)))?;

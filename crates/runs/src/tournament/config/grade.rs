@@ -8,23 +8,24 @@ use referee_game::{Misconfigured, Wrong, hex};
 use referee_workers::archive::ArchiveId;
 use sha2::{Digest, Sha256};
 
-use crate::config::{PublishConfig, SandboxConfig, defaults};
+use crate::RunError;
+use crate::config::{PublishConfig, SandboxConfig, defaults, keys};
 use crate::submissions::BotFile;
-use crate::tournament::config::{ConfigError, EntrantConfig, TournamentConfig};
+use crate::tournament::config::{EntrantConfig, TournamentConfig};
 
 impl TournamentConfig {
     /// Sets the sandbox of all bots: this one, if it is given, or that of the file, or `strict`. Returns it.
     ///
     /// # Errors
     /// If it is not `strict`, or this machine does not have it.
-    pub fn strict_sandbox(&mut self, given: Option<SandboxConfig>) -> Result<Sandbox, ConfigError> {
+    pub fn strict_sandbox(&mut self, given: Option<SandboxConfig>) -> Result<Sandbox, RunError> {
         let config = given.or(self.sandbox.take()).unwrap_or_else(SandboxConfig::strict);
         if config.mode != Mode::Strict {
             let what =
                 format!("a bot that was handed in is graded in the sandbox `strict`, not `{}`", config.mode);
-            return Err(ConfigError::Wrong(Wrong::at("format", Misconfigured(what))));
+            return Err(RunError::from(Wrong::at("format", Misconfigured(what))));
         }
-        let sandbox = config.sandbox(|path| self.resolve(path))?;
+        let sandbox = config.sandbox(|path| self.resolve(path), keys)?;
         self.sandbox = Some(config);
         Ok(sandbox)
     }
@@ -50,7 +51,7 @@ impl TournamentConfig {
     ///
     /// # Errors
     /// If the file has no scale.
-    pub fn grading_key(&self, bot: &ArchiveId) -> Result<String, ConfigError> {
+    pub fn grading_key(&self, bot: &ArchiveId) -> Result<String, RunError> {
         let (_, terms) = self.scale()?;
         let measured = TournamentConfig {
             name: None,

@@ -2,12 +2,10 @@
 
 mod bots;
 mod entrant;
-mod error;
 mod grade;
 mod prepare;
 
 use std::io;
-use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Component, Path, PathBuf};
 
@@ -25,14 +23,14 @@ use referee_stats::schedule::RankBy;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::RunError;
 use crate::config::{
-    ClockLimits, Dollars, Milliseconds, OpeningOrder, PublishConfig, ReadyLimits, SandboxConfig, Setting,
-    defaults, parse_seed, read_seed, with_suggestion,
+    ClockLimits, Dollars, ListenConfig, Milliseconds, OpeningOrder, PublishConfig, ReadyLimits,
+    SandboxConfig, Setting, defaults, parse_seed, read_seed, with_suggestion,
 };
 use crate::workers::WorkersConfig;
 
 pub use entrant::EntrantConfig;
-pub use error::ConfigError;
 pub use prepare::PreparedTournament;
 
 /// The contents of the file; `examples/tournament.toml` shows and explains all keys.
@@ -126,9 +124,6 @@ pub struct TournamentConfig {
 fn clock() -> Setting<ClockLimits> {
     let clock = Clock { delay_ms: 5_000, bank_ms: 60_000, increment_ms: 0 };
     Setting::written("delay=5s,bank=60s", ClockLimits(Some(clock)))
-}
-fn wait() -> Setting<Milliseconds> {
-    Setting::written("5m", Milliseconds(300_000))
 }
 fn slots() -> u32 {
     defaults::SLOTS
@@ -237,56 +232,17 @@ fn three() -> u32 {
     3
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ListenConfig {
-    /// The address; port 0 picks a free port.
-    pub address: SocketAddr,
-    /// A file with a line NAME=TOKEN for each bot.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token_file: Option<PathBuf>,
-    /// The maximum number of connections per name.
-    #[serde(default = "defaults::connections")]
-    pub connections: u32,
-    /// The time for which a match waits for a bot that is not connected.
-    #[serde(default = "wait")]
-    pub wait: Setting<Milliseconds>,
-    /// The time for which the matches of a lost connection wait for another one.
-    #[serde(default = "defaults::reconnect")]
-    pub reconnect: Setting<Milliseconds>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tls_cert: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tls_key: Option<PathBuf>,
-}
-
-impl ListenConfig {
-    /// At this address, without tokens.
-    pub fn new(address: SocketAddr) -> ListenConfig {
-        let (connections, wait, reconnect) = (defaults::connections(), wait(), defaults::reconnect());
-        ListenConfig {
-            address,
-            token_file: None,
-            connections,
-            wait,
-            reconnect,
-            tls_cert: None,
-            tls_key: None,
-        }
-    }
-}
-
 impl TournamentConfig {
     /// Reads a file.
     ///
     /// # Errors
     /// If it cannot be read, or is not valid.
-    pub fn read(path: &Path) -> Result<TournamentConfig, ConfigError> {
-        let unreadable = |why| ConfigError::Wrong(Wrong::at(path.display().to_string(), why));
+    pub fn read(path: &Path) -> Result<TournamentConfig, RunError> {
+        let unreadable = |why| RunError::from(Wrong::at(path.display().to_string(), why));
         let text = String::from_utf8(read_regular(path).map_err(unreadable)?);
-        let text = text.map_err(|why| ConfigError::Wrong(Wrong::at(path.display().to_string(), why)))?;
+        let text = text.map_err(|why| RunError::from(Wrong::at(path.display().to_string(), why)))?;
         let config = TournamentConfig::parse(&text)
-            .map_err(|why| ConfigError::Wrong(Wrong::at(path.display().to_string(), why)))?;
+            .map_err(|why| RunError::from(Wrong::at(path.display().to_string(), why)))?;
         let file = std::path::absolute(path).map_err(unreadable)?;
         Ok(config.with_base(file.parent().unwrap_or(Path::new("/"))))
     }
@@ -303,7 +259,7 @@ impl TournamentConfig {
     ///
     /// # Errors
     /// If a value cannot be written.
-    pub fn to_toml(&self) -> Result<String, ConfigError> {
+    pub fn to_toml(&self) -> Result<String, RunError> {
         Ok(toml::to_string(self)?)
     }
 
@@ -372,19 +328,19 @@ impl TournamentConfig {
     ///
     /// # Errors
     /// If it is not valid, or its file cannot be read.
-    pub fn seed(&self) -> Result<Option<Seed>, ConfigError> {
+    pub fn seed(&self) -> Result<Option<Seed>, RunError> {
         match (&self.seed, &self.seed_file) {
             (Some(_), Some(_)) => {
-                Err(ConfigError::Wrong(Wrong::new("`seed` and `seed_file` are mutually exclusive")))
+                Err(RunError::from(Wrong::new("`seed` and `seed_file` are mutually exclusive")))
             }
             (Some(text), None) => {
-                parse_seed(text).map(Some).map_err(|why| ConfigError::Wrong(Wrong::at("seed", why)))
+                parse_seed(text).map(Some).map_err(|why| RunError::from(Wrong::at("seed", why)))
             }
             (None, Some(path)) => {
                 let path = self.resolve(path);
-                read_seed(&path).map(Some).map_err(|why| {
-                    ConfigError::Wrong(Wrong::at(format!("seed_file {}", path.display()), why))
-                })
+                read_seed(&path)
+                    .map(Some)
+                    .map_err(|why| RunError::from(Wrong::at(format!("seed_file {}", path.display()), why)))
             }
             (None, None) => Ok(None),
         }

@@ -1,6 +1,6 @@
 //! Validates a tournament file, and converts it to what plays the tournament.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use referee_protocol::limits;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use referee_engine::driver::{Run, Terms, check_clock};
 use referee_engine::runner::{Openings, deal_leaks_information};
-use referee_engine::sources::{BotSpec, Listen, Source};
+use referee_engine::sources::{BotSpec, Listen};
 use referee_game::chance::Seed;
 use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
@@ -20,12 +20,12 @@ use referee_stats::Deals;
 use referee_stats::grade::{GradeScale, GradeTerms};
 use referee_stats::schedule::{ByePoints, Format, Participation, Plan, RankBy};
 
+use crate::RunError;
 use crate::config::{
-    CertificateFile, KnownGames, ListenSettings, OpeningBook, OpeningOrder, OpeningSource, RunNotice,
-    adjudication, listen, pem_files,
+    KnownGames, OpeningBook, OpeningOrder, OpeningSource, RunNotice, adjudication, keys, listen,
 };
 use crate::play::check_fresh;
-use crate::tournament::config::{ConfigError, FormatConfig, MirrorConfig, Restart, TournamentConfig};
+use crate::tournament::config::{FormatConfig, MirrorConfig, Restart, TournamentConfig};
 
 /// The default maximum number of bot processes, unless more have to play concurrently.
 const PROCESSES: usize = 64;
@@ -84,13 +84,13 @@ impl TournamentConfig {
     ///
     /// # Errors
     /// If there is no such game.
-    pub fn find_game(&self, games: &mut KnownGames) -> Result<&'static dyn Rules, ConfigError> {
+    pub fn find_game(&self, games: &mut KnownGames) -> Result<&'static dyn Rules, RunError> {
         let rules = games.find(self.folder(), &self.game)?;
         match &self.disguise {
             None => Ok(rules),
             Some(text) => {
                 let rules =
-                    disguise(rules, text).map_err(|why| ConfigError::Wrong(Wrong::at("disguise", why)))?;
+                    disguise(rules, text).map_err(|why| RunError::from(Wrong::at("disguise", why)))?;
                 games.add_kept(rules);
                 Ok(rules)
             }
@@ -102,9 +102,9 @@ impl TournamentConfig {
     ///
     /// # Errors
     /// If the seats or the format do not fit the game and the entrants.
-    pub fn plan(&self, rules: &dyn Rules, entries: Option<Vec<Participation>>) -> Result<Plan, ConfigError> {
+    pub fn plan(&self, rules: &dyn Rules, entries: Option<Vec<Participation>>) -> Result<Plan, RunError> {
         let seating =
-            rules.meta().seating(self.seats).map_err(|why| ConfigError::Wrong(Wrong::at("seats", why)))?;
+            rules.meta().seating(self.seats).map_err(|why| RunError::from(Wrong::at("seats", why)))?;
         let deals = match self.mirror {
             Some(MirrorConfig::None) => Deals::Single,
             Some(MirrorConfig::Rotations) => Deals::Mirrored,
@@ -123,9 +123,10 @@ impl TournamentConfig {
         };
         let mut plan = Plan::new(format, seating, deals, self.entrants.len());
         if self.rank_by == RankBy::Amounts && rules.meta().amounts.is_none() {
-            return Err(ConfigError::Wrong(
-                format!("rank_by: `{}` has no amounts; expected \"points\"", rules.meta().id).into(),
-            ));
+            return Err(RunError::from(format!(
+                "rank_by: `{}` has no amounts; expected \"points\"",
+                rules.meta().id
+            )));
         }
         plan.rank_by = self.rank_by;
         plan.entrants = entries.unwrap_or(plan.entrants);
@@ -136,7 +137,7 @@ impl TournamentConfig {
         if let FormatConfig::Swiss { bye, requested_bye, .. } = self.format {
             plan.byes = ByePoints { allocated: bye.half_points, requested: requested_bye.half_points };
         }
-        plan.check().map_err(|why| ConfigError::Wrong(Wrong::at("format", why)))?;
+        plan.check().map_err(|why| RunError::from(Wrong::at("format", why)))?;
         Ok(plan)
     }
 
@@ -149,26 +150,30 @@ impl TournamentConfig {
         rules: &'static dyn Rules,
         seed: Seed,
         plan: &Plan,
-    ) -> Result<PreparedTournament, ConfigError> {
+    ) -> Result<PreparedTournament, RunError> {
         let mut notices = Vec::new();
         let sources = self.sources(rules.meta().id, plan, &mut notices)?;
         let needs_fresh =
             plan.deals != Deals::Single && deal_leaks_information(rules.meta()) && !self.trust_bots;
         if needs_fresh {
             check_fresh(rules, &sources).map_err(|why| {
-                ConfigError::Wrong(Wrong::from(format!(
+                RunError::from(Wrong::from(format!(
                     "mirror: {why}; `trust_bots = true` overrides this check"
                 )))
             })?;
         }
         let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
         let terms = Terms { trust_outages: self.trust_outages, adjudication: self.adjudication(), ..terms };
-        terms.adjudication.check(rules.meta(), plan.seating).map_err(|why| ConfigError::Wrong(why.into()))?;
-        let listen = self.listen(&sources, &mut notices)?;
+        terms
+            .adjudication
+            .check(rules.meta(), plan.seating)
+            .map_err(|why| RunError::from(Wrong::from(why)))?;
+        let resolve = |path: &Path| self.resolve(path);
+        let listen = listen(self.listen.as_ref(), resolve, &sources, keys, &mut notices)?;
         if let Some(workers) = &self.workers {
             workers.resolved(|path| self.resolve(path)).map_err(|why| Wrong::at("[workers]", why))?;
         }
-        check_policy(rules.meta(), self.on_fault).map_err(|why| ConfigError::Wrong(why.into()))?;
+        check_policy(rules.meta(), self.on_fault).map_err(|why| RunError::from(Wrong::from(why)))?;
         let openings = self.openings(rules, plan.seating, &seed, &mut notices)?;
         let names = self.bots().map(|bot| bot.name.clone());
         let of_teams = self.entrants.iter().filter(|entrant| !entrant.team.is_empty());
@@ -178,7 +183,7 @@ impl TournamentConfig {
             entrant.clock_factor = config.clock_factor;
             if let Some(clock) = terms.clock.and_then(|clock| entrant.clock(clock)) {
                 check_clock(clock).map_err(|why| {
-                    ConfigError::Wrong(Wrong::at(
+                    RunError::from(Wrong::at(
                         format!("entrant {}", entrant.name),
                         Wrong::at(format!("clock_factor {}", config.clock_factor), why),
                     ))
@@ -189,13 +194,16 @@ impl TournamentConfig {
         }
         for (key, value, most) in [("jobs", self.jobs, 10_000), ("slots", self.slots, limits::SLOTS as u32)] {
             if !(1..=most).contains(&value) {
-                return Err(ConfigError::Wrong(format!("{key}: {value} is not from 1 to {most}").into()));
+                return Err(RunError::from(format!("{key}: {value} is not from 1 to {most}")));
             }
         }
         let (jobs, seats) = (self.jobs as usize, plan.seating.seats());
         let processes = self.processes.map_or(PROCESSES.max(jobs * seats), |processes| processes as usize);
         if processes < jobs * seats {
-            return Err(ConfigError::Wrong(format!("processes: {processes} is less than the {} needed for `jobs` = {jobs} with {seats} seats", jobs * seats).into()));
+            return Err(RunError::from(format!(
+                "processes: {processes} is less than the {} needed for `jobs` = {jobs} with {seats} seats",
+                jobs * seats
+            )));
         }
         Ok(PreparedTournament {
             run: Run { seed, terms },
@@ -212,28 +220,6 @@ impl TournamentConfig {
         })
     }
 
-    fn listen(
-        &self,
-        sources: &[Arc<dyn Source>],
-        notices: &mut Vec<RunNotice>,
-    ) -> Result<Option<Listen>, ConfigError> {
-        let mut settings = None;
-        if let Some(config) = &self.listen {
-            let path = |path: &Option<PathBuf>| path.as_deref().map(|path| self.resolve(path));
-            settings = Some(ListenSettings {
-                address: config.address,
-                token_file: path(&config.token_file),
-                tokens: Vec::new(),
-                wait: config.wait.duration(),
-                reconnect: config.reconnect.duration(),
-                connections: config.connections,
-                certificate: pem_files("listen.", path(&config.tls_cert), path(&config.tls_key))?
-                    .map(CertificateFile::Pem),
-            });
-        }
-        Ok(listen(settings, sources, notices)?)
-    }
-
     fn adjudication(&self) -> Adjudication {
         adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves)
     }
@@ -246,8 +232,8 @@ impl TournamentConfig {
     ///
     /// # Errors
     /// If the file has another format, or no scale.
-    pub fn scale(&self) -> Result<(&GradeScale, GradeTerms), ConfigError> {
-        let wrong = |what: &str| ConfigError::Wrong(Wrong::at("format", Misconfigured(what.to_owned())));
+    pub fn scale(&self) -> Result<(&GradeScale, GradeTerms), RunError> {
+        let wrong = |what: &str| RunError::from(Wrong::at("format", Misconfigured(what.to_owned())));
         let FormatConfig::Grade { within, max_sets } = self.format else {
             return Err(wrong("expected `kind = \"grade\"`"));
         };
@@ -261,9 +247,9 @@ impl TournamentConfig {
         seating: Seating,
         seed: &Seed,
         notices: &mut Vec<RunNotice>,
-    ) -> Result<Openings, ConfigError> {
+    ) -> Result<Openings, RunError> {
         if self.opening_start == 0 {
-            return Err(ConfigError::Wrong(Wrong::new("opening_start: 0 is no opening: the first is 1")));
+            return Err(RunError::from(Wrong::new("opening_start: 0 is no opening: the first is 1")));
         }
         let meta = rules.meta();
         // Deterministic bots would play the same match again and again.
@@ -274,15 +260,15 @@ impl TournamentConfig {
             && !deal_leaks_information(meta)
         {
             let what = format!("a grade of {} needs `opening_plies` or `openings`", meta.id);
-            return Err(ConfigError::Wrong(Wrong::at("format", Misconfigured(what))));
+            return Err(RunError::from(Wrong::at("format", Misconfigured(what))));
         }
         if self.draws_openings() && (self.opening_start > 1 || self.order != OpeningOrder::File) {
-            return Err(ConfigError::Wrong(Wrong::new(
+            return Err(RunError::from(Wrong::new(
                 "a race or a grade draws an opening for each set: omit `order` and `opening_start`",
             )));
         }
         if self.opening_start > 1 && self.openings.is_none() {
-            return Err(ConfigError::Wrong(Wrong::new("opening_start needs `openings`")));
+            return Err(RunError::from(Wrong::new("opening_start needs `openings`")));
         }
         let source = match (self.openings_file(), self.opening_plies) {
             (Some(path), plies) => {
@@ -290,7 +276,7 @@ impl TournamentConfig {
             }
             (None, plies) => OpeningSource::Random { plies },
         };
-        let (mut openings, left_out) = source.openings(rules, seating, self.options.clone(), seed)?;
+        let (mut openings, left_out) = source.openings(rules, seating, self.options.clone(), seed, keys)?;
         if self.draws_openings() {
             openings.draw(seed);
         }

@@ -15,17 +15,18 @@ use referee_results::{FinishedMatch, Roster};
 use referee_store::MatchRow;
 use referee_web::WatchServer;
 
+use crate::RunError;
 use crate::config::KnownGames;
 use crate::tournament::spectators::staged::StagedSchedule;
 use crate::tournament::spectators::standings::LiveStandings;
-use crate::tournament::{Tournament, TournamentConfig, TournamentError};
+use crate::tournament::{Tournament, TournamentConfig};
 
 impl Tournament {
     /// Shows spectators its name, its entrants, and the matches that were played before.
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn show(&self, server: &WatchServer) -> Result<(), TournamentError> {
+    pub fn show(&self, server: &WatchServer) -> Result<(), RunError> {
         let shown = ShownTournament::of(
             &self.folder.results.about()?.name,
             &self.config,
@@ -58,7 +59,7 @@ pub fn show_standings(
     games: &KnownGames,
     schedule: LiveSchedule,
     server: &WatchServer,
-) -> Result<(), TournamentError> {
+) -> Result<(), RunError> {
     let mut standings = LiveStandings::open(directory, config)?;
     match server.stage() {
         None => server.set_standings(Box::new(move || standings.view(&schedule.look()))),

@@ -10,12 +10,13 @@ use referee_stats::schedule::{MatchId, Schedule};
 use referee_store::{Results, RuledMatch, RulingAct, RulingRow};
 use referee_web::{Stage, StandingsView};
 
+use crate::RunError;
 use crate::config::KnownGames;
 use crate::tournament::ruling::disqualified;
 use crate::tournament::spectators::standings::LiveStandings;
 use crate::tournament::spectators::was_cut_off;
 use crate::tournament::stored::on_matches;
-use crate::tournament::{ConfigError, StoredTournament, TournamentError, open_results};
+use crate::tournament::{StoredTournament, open_results};
 
 /// The schedule with the results of the matches that spectators have seen to their ends and the rulings on them, read anew from
 /// the database: also after the tournament was resumed or changed nothing tells of the others.
@@ -35,7 +36,7 @@ impl StagedSchedule {
         directory: &Path,
         games: &KnownGames,
         stage: Arc<Stage>,
-    ) -> Result<StagedSchedule, TournamentError> {
+    ) -> Result<StagedSchedule, RunError> {
         let results = open_results(directory)?;
         let state = (stage.count_shown(), results.data_version()?);
         let shown = read(directory, games, &results, &stage)?;
@@ -70,7 +71,7 @@ fn read(
     games: &KnownGames,
     results: &Results,
     stage: &Stage,
-) -> Result<Shown, TournamentError> {
+) -> Result<Shown, RunError> {
     let (attempts, seating) = (results.attempts()?, results.about()?.seating);
     let is_shown = |number: u32| {
         attempts.get(&number).is_some_and(|&attempt| stage.has_shown(&MatchId { number, attempt }))
@@ -101,7 +102,7 @@ fn read(
     }
     // A match may be shown to its end before one on which its round depends: it counts when that one does.
     let (schedule, _) =
-        Schedule::resume(plan, played, voids).map_err(|why| ConfigError::Wrong(Wrong::at("format", why)))?;
+        Schedule::resume(plan, played, voids).map_err(|why| Wrong::at("format", why))?;
     // A ruling on a match of a later round tells who plays it.
     rulings.retain(|row| row.matches.iter().all(|ruled| schedule.lineup(ruled.number).is_some()));
     Ok(Shown { schedule, rulings: Arc::new(rulings) })

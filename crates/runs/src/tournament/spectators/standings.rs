@@ -12,7 +12,8 @@ use referee_store::{Results, RulingRow};
 use referee_web::{DisplayNames, NextMatch, StandingsRow, StandingsView};
 use tokio::time::Instant;
 
-use crate::tournament::{TournamentConfig, TournamentError, open_results};
+use crate::RunError;
+use crate::tournament::{TournamentConfig, open_results};
 
 /// The number of matches of which spectators may be told in advance; those in progress are among them.
 const NEXT: usize = 100;
@@ -41,10 +42,7 @@ struct FittedStrengths {
 
 impl LiveStandings {
     /// Opens the database of the tournament in this directory.
-    pub(super) fn open(
-        directory: &Path,
-        config: &TournamentConfig,
-    ) -> Result<LiveStandings, TournamentError> {
+    pub(super) fn open(directory: &Path, config: &TournamentConfig) -> Result<LiveStandings, RunError> {
         let results = open_results(directory)?;
         let name = results.about()?.name;
         let entrants = config.names();

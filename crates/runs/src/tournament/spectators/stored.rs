@@ -11,10 +11,11 @@ use referee_stats::schedule::{MatchId, Plan};
 use referee_store::{MatchRow, Results};
 use referee_web::WatchServer;
 
+use crate::RunError;
 use crate::config::KnownGames;
 use crate::tournament::spectators::standings::LiveStandings;
 use crate::tournament::spectators::{ShownTournament, was_cut_off};
-use crate::tournament::{StoredTournament, TournamentError, open_results, reveal};
+use crate::tournament::{StoredTournament, open_results, reveal};
 
 /// A tournament whose directory is only read: spectators see what other processes store there.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ impl FollowedTournament {
     pub fn open(
         directory: &Path,
         games: &KnownGames,
-    ) -> Result<(FollowedTournament, StoredTournament), TournamentError> {
+    ) -> Result<(FollowedTournament, StoredTournament), RunError> {
         let results = open_results(directory)?;
         let version = results.data_version()?;
         let stored = StoredTournament::read(directory, &results, games)?;
@@ -58,7 +59,7 @@ impl FollowedTournament {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn show_changes(&mut self, server: &WatchServer) -> Result<(), TournamentError> {
+    pub fn show_changes(&mut self, server: &WatchServer) -> Result<(), RunError> {
         self.results.check_in_place()?;
         let found = self.results.data_version()?;
         if found != self.version {
@@ -77,7 +78,7 @@ impl FollowedTournament {
     ///
     /// # Errors
     /// If the database cannot be read.
-    pub fn show(&mut self, stored: StoredTournament, server: &WatchServer) -> Result<(), TournamentError> {
+    pub fn show(&mut self, stored: StoredTournament, server: &WatchServer) -> Result<(), RunError> {
         let FollowedTournament { directory, results, rows, unsealed, .. } = self;
         let seed = stored.seed()?;
         let StoredTournament { about, config, schedule, .. } = stored;
