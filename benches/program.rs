@@ -17,9 +17,7 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use common::{Limit, Result, VIEW_AND_LEGAL, instant, pin};
-use referee::game::{
-    Chance, Draw, Game, Meta, Misconfigured, NoFact, Outcome, Seat, SeatSet, Seating, Turn, Viewer,
-};
+use referee::game::{Chance, Draw, Game, Meta, NoFact, Outcome, Seat, SeatSet, Seating, Turn, Viewer, Wrong};
 use serde::{Deserialize, Serialize};
 
 const ROUNDS: usize = 7;
@@ -92,7 +90,7 @@ impl Game for Line {
     type Key = (Option<u32>, u8);
     type Draw = Draw;
 
-    fn start(_: &NoOptions, _: Seating) -> std::result::Result<Line, Misconfigured> {
+    fn start(_: &NoOptions, _: Seating) -> std::result::Result<Line, Wrong> {
         Ok(Line { salt: None, moves: 0 })
     }
 

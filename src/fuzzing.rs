@@ -23,12 +23,10 @@ use crate::driver::{
 use crate::game::chance::Draw;
 use crate::game::erased::{BoardText, Rules, RulesFailed, RulesWait, Table};
 use crate::game::json_scanner::JsonScanner;
-use crate::game::{Catalog, Chain, Seat, Turn, Viewer};
+use crate::game::{Catalog, Chain, Seat, Turn, Viewer, Wrong};
 use crate::games::checkers::Board;
 use crate::games::chess::Fen;
-use crate::program::{
-    BadAnswer, Carrier, MOST_DEPTH, MOST_EVENT, MOST_VIEW, Manifest, ProgramRules, Restarts,
-};
+use crate::program::{Carrier, MOST_DEPTH, MOST_EVENT, MOST_VIEW, Manifest, ProgramRules, Restarts};
 use crate::record;
 use crate::report::EventText;
 use crate::report::replay::{check_packed_record, record_of_page};
@@ -235,10 +233,10 @@ impl Carrier for Answers {
     fn ask(
         &self,
         _: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
     ) -> Result<Restarts, RulesFailed> {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        let bad = |what: BadAnswer| RulesFailed::Because(Chain(&what).to_string().into());
+        let bad = |what: Wrong| RulesFailed::Because(Chain(&what).to_string().into());
         accept(&self.lines[asked % self.lines.len()]).map_err(bad)?;
         Ok(Restarts::default())
     }

@@ -11,7 +11,7 @@ use crate::cli::files::{OutputOptions, expand, read};
 use crate::cli::find_game::with_games;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{self, Screen};
-use crate::game::notation::NotWritable;
+use crate::game::erased::RulesError;
 use crate::game::{Catalog, Chain, Notation};
 use crate::record;
 
@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
                 let notation = notation(catalog, &game, &args.format);
                 let notation = notation.map_err(|what| Failure::usage(of_file(&what)))?;
                 notation.write(&sheet, &mut text).map_err(|what| match what {
-                    NotWritable::RulesFailed(failed) => Failure::cannot_run(of_file(&failed)),
+                    RulesError::RulesFailed(failed) => Failure::cannot_run(of_file(&failed)),
                     what => Failure::usage(of_file(&Chain(&what))),
                 })?;
             }

@@ -162,7 +162,7 @@ struct CheckArgs {
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let Action::Check(args) = &args.command;
     let layer = |layer: Layer| {
-        let problem = layer.probe().err().map(|problem| problem.to_string());
+        let problem = layer.probe().err().map(|problem| Chain(&problem).to_string());
         LayerRow { layer, holds: problem.is_none(), problem }
     };
     let layers: Vec<LayerRow> = Layer::ALL.into_iter().map(layer).collect();

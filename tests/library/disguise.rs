@@ -1,7 +1,7 @@
 //! Disguised games: the same tree under other names, and nothing that says which game it is.
 
 use referee::game::chance::{RandomKey, Uniform};
-use referee::game::disguise::{DISGUISED, DISGUISED_RULES, NotDisguised, disguise};
+use referee::game::disguise::{DISGUISED, DISGUISED_RULES, disguise};
 use referee::game::{Seat, Turn, Viewer};
 
 fn words(text: &str) -> Vec<String> {
@@ -104,10 +104,11 @@ fn disguises_differ_and_wrong_ones_are_refused() {
     assert_eq!(legal("one"), legal("one"));
     assert_ne!(legal("one"), legal("two"));
     for text in ["", "a\n", &"x".repeat(101)] {
-        assert_eq!(disguise(rules, text).err(), Some(NotDisguised::Text));
+        let refused = disguise(rules, text).unwrap_err().to_string();
+        assert_eq!(refused, "the disguise has 1 to 100 printable characters of ASCII");
     }
     let other = disguise(rules, "one").expect("a disguise");
-    assert_eq!(disguise(other, "two").err(), Some(NotDisguised::Disguised(DISGUISED)));
+    assert_eq!(disguise(other, "two").unwrap_err().to_string(), "disguised is disguised already");
     let options = serde_json::value::RawValue::from_string("{\"turn_limit\":9}".to_owned()).expect("JSON");
     assert!(other.open(&options, other.meta().seatings[0]).is_err());
 }

@@ -36,11 +36,11 @@ pub struct Command {
 }
 
 impl FromStr for Command {
-    type Err = CommandError;
-    fn from_str(text: &str) -> Result<Command, CommandError> {
+    type Err = Wrong;
+    fn from_str(text: &str) -> Result<Command, Wrong> {
         match shlex::split(text) {
-            None => Err(CommandError::OpenQuote(text.to_owned())),
-            Some(argv) if argv.is_empty() => Err(CommandError::Empty),
+            None => Err(format!("`{text}` cannot be split into words: a quote is not closed").into()),
+            Some(argv) if argv.is_empty() => Err(EMPTY),
             Some(argv) => {
                 EngineCommand::of(&argv)?;
                 Ok(Command { argv, ..Command::default() })
@@ -105,48 +105,74 @@ impl Command {
 
     /// Checks that the directories and the program exist, without starting the program.
     ///
-    /// # Errors Names the missing part and its place.
-    pub fn check(&self) -> Result<(), CommandError> {
+    /// # Errors
+    /// Says what is missing and where it was expected.
+    pub fn check(&self) -> Result<(), Wrong> {
         let mut folders = [&self.directory, &self.files].into_iter().flatten();
         if let Some(missing) = folders.find(|folder| !folder.is_dir()) {
-            return Err(CommandError::NoFolder(missing.clone()));
+            return Err(format!("there is no folder {}", missing.display()).into());
         }
         if self.find().is_some() {
             return self.check_script();
         }
         let name = self.program().into_owned();
         if !name.contains('/') {
-            return Err(CommandError::NotInPath { name });
+            return Err(format!("there is no program `{name}` in the folders of PATH").into());
         }
-        let directory = self.directory.clone();
+        let place = match &self.directory {
+            Some(directory) => format!("seen from {}", directory.display()),
+            None => "here".to_owned(),
+        };
         if self.resolve(&name).is_file() {
-            return Err(CommandError::NotExecutable { name, directory });
+            let expected = "may not be run: `chmod +x` makes it a program";
+            return Err(format!("the file `{name}` {place} {expected}").into());
         }
-        Err(CommandError::NoProgram { name, directory })
+        Err(format!("there is no program `{name}` {place}").into())
     }
 
     /// Checks that the system can run the program, if that is a script.
     ///
     /// # Errors
-    /// [`CommandError::WindowsLineEnding`], [`CommandError::NoInterpreter`].
-    pub fn check_script(&self) -> Result<(), CommandError> {
-        self.find().and_then(|program| self.script_defect(&program)).map_or(Ok(()), Err)
+    /// As [`Command::check_line_ending`]; if the interpreter does not exist.
+    pub fn check_script(&self) -> Result<(), Wrong> {
+        self.check_line_ending()?;
+        let Some(line) = self.first_line_of_script() else { return Ok(()) };
+        let Some(interpreter) = line.split_whitespace().next() else { return Ok(()) };
+        if self.resolve(interpreter).exists() {
+            return Ok(());
+        }
+        Err(format!(
+            "the script `{}` is run by `{interpreter}`, which does not exist: mend its first line, or start it with its \
+             interpreter",
+            self.program()
+        )
+        .into())
     }
 
-    /// The reason why the system cannot run a program, if it is a script.
-    fn script_defect(&self, program: &str) -> Option<CommandError> {
+    /// Checks that the first line of the program, if that is a script, has no line ending of Windows.
+    ///
+    /// # Errors
+    /// If it has: the system cannot run it, on any machine.
+    pub fn check_line_ending(&self) -> Result<(), Wrong> {
+        let Some(line) = self.first_line_of_script().filter(|line| line.ends_with('\r')) else {
+            return Ok(());
+        };
+        let Some(interpreter) = line.split_whitespace().last() else { return Ok(()) };
+        let name = self.program();
+        Err(format!(
+            "the script `{name}` has a Windows line ending in its first line, so that the system looks for a program \
+             `{interpreter}\\r`: `sed -i 's/\\r$//' {name}` removes it"
+        )
+        .into())
+    }
+
+    /// The rest of the line that begins with `#!`, if the program is a script.
+    fn first_line_of_script(&self) -> Option<String> {
         let mut start = Vec::new();
-        let file = std::fs::File::open(self.resolve(program)).ok()?;
+        let file = std::fs::File::open(self.resolve(&self.find()?)).ok()?;
         file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
         let line = start.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
-        let (line, name) = (String::from_utf8_lossy(line), self.program().into_owned());
-        if line.ends_with('\r') {
-            let interpreter = line.split_whitespace().last()?.to_owned();
-            return Some(CommandError::WindowsLineEnding { name, interpreter });
-        }
-        let interpreter = line.split_whitespace().next()?.to_owned();
-        let is_missing = !self.resolve(&interpreter).exists();
-        is_missing.then_some(CommandError::NoInterpreter { name, interpreter })
+        Some(String::from_utf8_lossy(line).into_owned())
     }
 
     /// The working directory relative to the directory with all files of the bot; `None` if it has none.
@@ -186,64 +212,9 @@ impl Command {
     }
 }
 
+const EMPTY: Wrong = Wrong::new("an empty command line starts no bot");
 /// The maximum length of the first line of a script, in bytes.
 const FIRST_LINE: u64 = 256;
-
-/// Reasons why a text is no command line, or a command cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CommandError {
-    #[error("`{0}` cannot be split into words: a quote is not closed")]
-    OpenQuote(String),
-    #[error("an empty command line starts no bot")]
-    Empty,
-    #[error("`{0}:` names no engine: its program follows, as in `{0}:./engine`")]
-    NoEngine(&'static str),
-    #[error("`{0}` is not percent-encoded: write % as %25")]
-    Percent(String),
-    #[error("`{name}={value}` is no budget: it is nodes=N, depth=N or movetime=MS, with a number from 1")]
-    Budget { name: String, value: String },
-    #[error("`ponder={0}`: it is `true` or `false`")]
-    Ponder(String),
-    #[error("an option of an engine has no name")]
-    NamelessOption,
-    #[error("there is no folder {}", .0.display())]
-    NoFolder(PathBuf),
-    #[error(
-        "the script `{name}` has a Windows line ending in its first line, so that the system looks for a program \
-         `{interpreter}\\r`: `sed -i 's/\\r$//' {name}` removes it"
-    )]
-    WindowsLineEnding { name: String, interpreter: String },
-    #[error(
-        "the script `{name}` is run by `{interpreter}`, which does not exist: mend its first line, or start it with its \
-         interpreter"
-    )]
-    NoInterpreter { name: String, interpreter: String },
-    #[error("there is no program `{name}` in the folders of PATH")]
-    NotInPath { name: String },
-    #[error("the file `{name}` {} may not be run: `chmod +x` makes it a program", place(.directory))]
-    NotExecutable {
-        name: String,
-        /// The working directory; `None`: that of the referee.
-        directory: Option<PathBuf>,
-    },
-    #[error("there is no program `{name}` {}", place(.directory))]
-    NoProgram {
-        name: String,
-        /// The working directory; `None`: that of the referee.
-        directory: Option<PathBuf>,
-    },
-}
-
-impl From<CommandError> for Wrong {
-    fn from(error: CommandError) -> Wrong {
-        Wrong::of(&error)
-    }
-}
-
-/// From where the path of a program leads.
-fn place(directory: &Option<PathBuf>) -> String {
-    directory.as_ref().map_or("here".to_owned(), |directory| format!("seen from {}", directory.display()))
-}
 
 struct HashWriter<'a>(&'a mut Sha256);
 
@@ -286,7 +257,7 @@ mod tests {
         assert_eq!(command.argv, ["python3", "my bot.py", "--name", "a b"]);
         let error = "python3 'bot.py".parse::<Command>().unwrap_err();
         assert!(error.to_string().contains("quote"), "{error}");
-        assert_eq!(" ".parse::<Command>(), Err(CommandError::Empty));
+        assert_eq!(" ".parse::<Command>(), Err(EMPTY));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::command::CommandError;
+use referee_game::Wrong;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -74,8 +74,11 @@ impl Budget {
     ///
     /// # Errors
     /// If there is no such part, or its value is no number from 1.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<(), CommandError> {
-        let invalid = || CommandError::Budget { name: name.to_owned(), value: value.to_owned() };
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), Wrong> {
+        let invalid = || {
+            let expected = "it is nodes=N, depth=N or movetime=MS, with a number from 1";
+            Wrong::from(format!("`{name}={value}` is no budget: {expected}"))
+        };
         let part = self.part(name).ok_or_else(invalid)?;
         *part = Some(value.parse().ok().filter(|&number| number > 0).ok_or_else(invalid)?);
         Ok(())
@@ -101,13 +104,16 @@ impl EngineCommand {
     ///
     /// # Errors
     /// What is wrong with the text.
-    pub fn of(argv: &[String]) -> Result<Option<EngineCommand>, CommandError> {
+    pub fn of(argv: &[String]) -> Result<Option<EngineCommand>, Wrong> {
         let Some((dialect, rest)) = argv.first().and_then(|program| Dialect::prefix(program)) else {
             return Ok(None);
         };
         let (program, query) = rest.split_once('?').unwrap_or((rest, ""));
         if program.is_empty() {
-            return Err(CommandError::NoEngine(dialect.word()));
+            let word = dialect.word();
+            return Err(
+                format!("`{word}:` names no engine: its program follows, as in `{word}:./engine`").into()
+            );
         }
         let argv = std::iter::once(decode(program)).chain(argv[1..].iter().cloned().map(Ok));
         let argv = argv.collect::<Result<_, _>>()?;
@@ -118,10 +124,11 @@ impl EngineCommand {
                 part.split_once('=').map_or((part, None), |(name, value)| (name, Some(value)));
             let value = value.map(decode).transpose()?;
             match (name, value) {
-                ("", _) => return Err(CommandError::NamelessOption),
+                ("", _) => return Err(Wrong::new("an option of an engine has no name")),
                 ("ponder", None) => engine.ponder = true,
                 ("ponder", Some(value)) => {
-                    engine.ponder = value.parse().map_err(|_| CommandError::Ponder(value))?;
+                    engine.ponder =
+                        value.parse().map_err(|_| format!("`ponder={value}`: it is `true` or `false`"))?;
                 }
                 (name, value) if Budget::default().part(name).is_some() => {
                     engine.budget.set(name, &value.unwrap_or_default())?;
@@ -168,8 +175,8 @@ pub(crate) fn is_engine(first: &str) -> bool {
     Dialect::prefix(first).is_some()
 }
 
-fn decode(text: &str) -> Result<String, CommandError> {
-    let invalid = || CommandError::Percent(text.to_owned());
+fn decode(text: &str) -> Result<String, Wrong> {
+    let invalid = || Wrong::from(format!("`{text}` is not percent-encoded: write % as %25"));
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -273,7 +280,7 @@ impl EngineConfig {
 mod tests {
     use super::*;
 
-    fn engine(line: &str) -> Result<Option<EngineCommand>, CommandError> {
+    fn engine(line: &str) -> Result<Option<EngineCommand>, Wrong> {
         EngineCommand::of(&shlex::split(line).unwrap())
     }
 

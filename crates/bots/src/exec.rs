@@ -28,7 +28,7 @@ use crate::command::{find, is_program};
 #[cfg(target_os = "linux")]
 use crate::death_watch::{self, DEATH_WATCH};
 use crate::keep;
-use crate::sandbox::{self, Confinement, NotConfined};
+use crate::sandbox::{self, Confinement};
 
 /// The hidden subcommand that replaces itself with a bot.
 pub const EXEC: &str = "__exec";
@@ -76,18 +76,19 @@ pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinPr
     match (launcher, confinement) {
         (Ok(mut launcher), Some(confinement)) if !argv.is_empty() => {
             let ended = match &confinement.bubblewrap {
-                Some(program) => become_bubblewrap(&launcher, program, &confinement, argv)
-                    .map(|never| match never {})
-                    .map_err(NotConfined::System),
+                Some(program) => {
+                    become_bubblewrap(&launcher, program, &confinement, argv).map(|never| match never {})
+                }
                 None => become_bot(&mut launcher, &confinement, argv, builtins),
             };
             let error = match ended {
                 Ok(code) => return code,
                 Err(error) => error,
             };
+            let number = error.raw_os_error().unwrap_or(Errno::IO.raw_os_error());
             // The launcher may have exited.
-            let _ = launcher.write_all(&number(&error).to_ne_bytes());
-            // A name says more than a number. Standard error may be closed.
+            let _ = launcher.write_all(&number.to_ne_bytes());
+            // It names what a number cannot. Standard error may be closed.
             let _ = writeln!(io::stderr(), "cannot start the bot: {error}");
         }
         _ => {
@@ -97,15 +98,6 @@ pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinPr
         }
     }
     FAILED.into()
-}
-
-/// The error number for the launcher.
-fn number(error: &NotConfined) -> i32 {
-    let number = match error {
-        NotConfined::System(error) => error.raw_os_error(),
-        _ => None,
-    };
-    number.unwrap_or(Errno::IO.raw_os_error())
 }
 
 /// Becomes `bwrap`, which runs this program again in new namespaces.
@@ -145,7 +137,7 @@ fn become_bot(
     confinement: &Confinement,
     argv: Vec<OsString>,
     builtins: &[BuiltinProgram],
-) -> Result<ExitCode, NotConfined> {
+) -> io::Result<ExitCode> {
     let ([input, output], environment) = receive(launcher)?;
     rustix::stdio::dup2_stdin(&input)?;
     rustix::stdio::dup2_stdout(&output)?;

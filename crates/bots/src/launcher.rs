@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
-use std::num::TryFromIntError;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -13,6 +12,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use referee_game::Wrong;
 use referee_match::Detail;
 use referee_transport::Wire;
 use rustix::io::Errno;
@@ -27,8 +27,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::environment;
 use crate::exec::{DESCRIPTORS, ENGINE, EXEC, LENGTH, not_dumpable};
 use crate::keep::KeptFolder;
-use crate::sandbox::{Confinement, ConfinementError, ConfinementGuard, Mode};
-use crate::{Command, CommandError, Keep, PipeGuard, Process, holders};
+use crate::sandbox::{Confinement, ConfinementGuard, Mode};
+use crate::{Command, Keep, PipeGuard, Process, holders};
 
 /// The time that the system may take to run a program. It takes this long only if it is in trouble, for
 /// example with an unreachable network drive.
@@ -138,8 +138,8 @@ impl Launcher {
             // If the caller has given up, dropping the process kills it.
             drop(sender.send(started));
         });
-        self.jobs.send(job).map_err(|_| StartError::StarterPanicked)?;
-        receiver.await.map_err(|_| StartError::StarterPanicked)?
+        self.jobs.send(job).map_err(|_| STARTER_PANICKED)?;
+        receiver.await.map_err(|_| STARTER_PANICKED)?
     }
 }
 
@@ -156,7 +156,7 @@ impl Starter {
         let _runtime = self.runtime.enter();
         if command.sandbox.confines_files() {
             // Inside of bubblewrap it is too late to report it.
-            command.check_script().map_err(StartError::Command)?;
+            command.check_script()?;
         }
         Process::start(command, self, on_exit).map_err(|error| not_started(command, error))
     }
@@ -190,10 +190,13 @@ impl Starter {
         let mut environment = environment::of_bot(std::env::vars_os(), &command.env);
         let Launch::Through(program) = &self.launch else {
             if command.sandbox.mode() != Mode::None {
-                return Err(SpawnError::NoLauncher);
+                return Err(Wrong::new("a sandbox needs a launcher").into());
             }
             if command.is_engine() {
-                return Err(SpawnError::NoBridge);
+                return Err(Wrong::new(
+                    "an engine of another dialect needs a launcher, which is the program of the bridge as well",
+                )
+                .into());
             }
             let mut spawn = Spawn::new(&command.argv[0]);
             spawn.args(&command.argv[1..]).env_clear().envs(environment).process_group(0);
@@ -229,71 +232,49 @@ impl Starter {
 /// Reasons why a program cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// Descriptors, memory or processes are exhausted.
     #[error("{program}")]
     Exhausted {
         program: String,
         #[source]
-        error: SpawnError,
+        error: io::Error,
     },
     #[error(transparent)]
-    Command(#[from] CommandError),
-    #[error("{program}")]
-    Failed {
-        program: String,
-        #[source]
-        error: SpawnError,
-    },
-    #[error("the thread that starts bots panicked")]
-    StarterPanicked,
-    #[error(transparent)]
-    System(#[from] io::Error),
+    Wrong(#[from] Wrong),
 }
+
+impl From<io::Error> for StartError {
+    fn from(error: io::Error) -> StartError {
+        Wrong::from(error).into()
+    }
+}
+
+const STARTER_PANICKED: Wrong = Wrong::new("the thread that starts bots panicked");
 
 /// Reasons why a program that a command names does not run.
 #[derive(Debug, thiserror::Error)]
-pub enum SpawnError {
+pub(super) enum SpawnError {
     #[error(transparent)]
     System(#[from] io::Error),
-    #[error("a sandbox needs a launcher")]
-    NoLauncher,
-    #[error("an engine of another dialect needs a launcher, which is the program of the bridge as well")]
-    NoBridge,
+    #[error("its sandbox cannot be built")]
+    NotConfined,
     #[error(transparent)]
-    Confinement(#[from] ConfinementError),
-    #[error("its sandbox cannot be built{}", .said.as_ref().map(|line| format!(": {line}")).unwrap_or_default())]
-    NotConfined {
-        /// The first line that it wrote to standard error.
-        said: Option<String>,
-    },
-    #[error("a variable of its environment contains a zero byte")]
-    ZeroByte,
-    #[error(transparent)]
-    LargeEnvironment(#[from] TryFromIntError),
-    #[error("the process has no id")]
-    NoId,
-}
-
-impl SpawnError {
-    /// Returns whether descriptors, memory or processes are exhausted.
-    fn is_shortage(&self) -> bool {
-        let (SpawnError::System(error) | SpawnError::Confinement(ConfinementError::System(error))) = self
-        else {
-            return false;
-        };
-        let errno = Errno::from_io_error(error);
-        matches!(errno, Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN))
-    }
+    Wrong(#[from] Wrong),
 }
 
 /// Names a program that cannot be started.
 fn not_started(command: &Command, error: SpawnError) -> StartError {
     let program = command.argv[0].clone();
-    if error.is_shortage() {
-        return StartError::Exhausted { program, error };
-    }
-    match command.check() {
-        Err(defect) => StartError::Command(defect),
-        Ok(()) => StartError::Failed { program, error },
+    match error {
+        SpawnError::System(error)
+            if matches!(
+                Errno::from_io_error(&error),
+                Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN)
+            ) =>
+        {
+            StartError::Exhausted { program, error }
+        }
+        error => command.check().err().unwrap_or_else(|| Wrong::at(program, error)).into(),
     }
 }
 
@@ -336,9 +317,9 @@ fn hand_over(
         bytes.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
     }
     if bytes.iter().filter(|&&byte| byte == 0).count() > environment.len() {
-        return Err(SpawnError::ZeroByte);
+        return Err(Wrong::new("a variable of its environment contains a zero byte").into());
     }
-    let length: [u8; LENGTH] = u32::try_from(bytes.len())?.to_ne_bytes();
+    let length: [u8; LENGTH] = u32::try_from(bytes.len()).map_err(|error| Wrong::of(&error))?.to_ne_bytes();
     let fds = stdio.each_ref().map(AsFd::as_fd);
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -359,7 +340,7 @@ fn hand_over(
     started.map_err(|error| match error.kind() {
         // It has ended, before or after it read everything.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
-            SpawnError::NotConfined { said: None }
+            SpawnError::NotConfined
         }
         _ => error.into(),
     })?;

@@ -47,11 +47,11 @@ mod process;
 pub mod sandbox;
 mod stderr;
 
-pub use command::{Command, CommandError};
+pub use command::Command;
 pub use engine::{Budget, Dialect, EngineCommand, command_line, optional_command_line};
 pub use exec::{BuiltinProgram, ENGINE, EXEC, exec, exec_with};
 pub use keep::{Keep, KeptStore};
-pub use launcher::{Launch, Launcher, SpawnError, StartError, Starter};
+pub use launcher::{Launch, Launcher, StartError, Starter};
 pub use orphans::{OrphanReaper, children};
 use pipe_guard::PipeGuard;
 pub use process::Process;

@@ -10,6 +10,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
+use referee_game::Wrong;
 use referee_match::Detail;
 use referee_match::record::KeptData;
 use referee_protocol::limits;
@@ -88,12 +89,15 @@ impl Process {
         let stdio = Stdio { input, output, errors: its_errors.into() };
         let mark = Arc::<Mark>::default();
         let spawned = starter.spawn(command, stdio).map_err(|error| match error {
-            SpawnError::NotConfined { .. } => SpawnError::NotConfined { said: stderr.first_line() },
+            SpawnError::NotConfined => match stderr.first_line() {
+                Some(said) => Wrong::from(format!("its sandbox cannot be built: {said}")).into(),
+                None => error,
+            },
             error => error,
         });
         let Spawned { mut child, ends, guard } = spawned?;
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let group = group.ok_or(SpawnError::NoId)?;
+        let group = group.ok_or(Wrong::new("the process has no id"))?;
         if let Some(pipes) = pipes {
             starter.pipe_guard().watch(group, pipes, &mark);
         }

@@ -102,8 +102,7 @@ impl Gtp {
         wire.tell_engine(&lines);
         loop {
             if !wire.engine_line(&mut self.text, deadline)? {
-                let (seconds, last) = (GREETING.as_secs(), wire.last());
-                return Err(Trouble::Silent { asked: "name", expected: "=", seconds, dialect: "GTP", last });
+                return Err(wire.silent("name", "=", "GTP"));
             }
             let line = std::mem::take(&mut self.text);
             let answer = self.answer(line.trim_end());
@@ -125,7 +124,7 @@ impl Gtp {
     /// Sends a command that the engine has to accept.
     fn must(&mut self, wire: &mut Wire, command: &str) -> Result<String, Trouble> {
         let answer = self.call(wire, command, None)?;
-        answer.map_err(|answer| Trouble::Refused { asked: command.to_owned(), answer: format!("? {answer}") })
+        answer.map_err(|answer| Trouble::refused(command, &format!("? {answer}")))
     }
 }
 
@@ -222,7 +221,7 @@ impl EngineProtocol for Gtp {
             Ok(text) => text,
             // Clocks are a courtesy.
             Err(_) if asked.starts_with("time_left") => return Ok(None),
-            Err(answer) => return Err(Trouble::Refused { asked, answer: format!("? {answer}") }),
+            Err(answer) => return Err(Trouble::refused(&asked, &format!("? {answer}"))),
         };
         if self.asked != Some(number) {
             return Ok(None);

@@ -182,9 +182,7 @@ impl EngineProtocol for Hub {
         let mut identity = Identity::default();
         loop {
             if !wire.engine_line(&mut self.text, Some(deadline))? {
-                let (asked, expected, dialect) = ("hub", "wait", "Hub");
-                let (seconds, last) = (GREETING.as_secs(), wire.last());
-                return Err(Trouble::Silent { asked, expected, seconds, dialect, last });
+                return Err(wire.silent("hub", "wait", "Hub"));
             }
             let given = arguments(&self.text);
             let value = |name: &str| given.iter().find(|(given, _)| *given == name).map(|(_, value)| *value);
@@ -244,7 +242,7 @@ impl EngineProtocol for Hub {
         limit: Limit,
     ) -> Result<(), Trouble> {
         self.stop(wire)?;
-        let cannot = |why: &str| Trouble::CannotPlay(format!("{why}, which Hub needs"));
+        let cannot = |why: &str| Trouble::cannot_play(&format!("{why}, which Hub needs"));
         let view = turn.view.ok_or_else(|| cannot("the turn has no view"))?;
         let view: View<'_> =
             serde_json::from_str(view.get()).map_err(|_| cannot("the view has no `board` and no `fen`"))?;
@@ -305,8 +303,7 @@ impl EngineProtocol for Hub {
                 self.searched.push_str(line);
             }
             Some("error") => {
-                let answer = line.trim().to_owned();
-                return Err(Trouble::Refused { asked: "go think".to_owned(), answer });
+                return Err(Trouble::refused("go think", line.trim()));
             }
             Some("done") if std::mem::take(&mut self.thinks) => {
                 let said = arguments(line).into_iter().find(|(name, _)| *name == "move");

@@ -30,7 +30,7 @@ pub(crate) struct EngineOption {
 /// An engine has no option of this name.
 pub(crate) fn unknown(name: &str, known: &[&str]) -> Trouble {
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    Trouble::Option(format!("the engine has no option `{name}`: it has {known}"))
+    Trouble::option(format!("the engine has no option `{name}`: it has {known}"))
 }
 
 impl EngineOption {
@@ -51,7 +51,7 @@ impl EngineOption {
         let Some(value) = value.filter(|_| option.kind != Kind::Button) else {
             return match (&option.kind, value) {
                 (Kind::Button, None | Some("")) => Ok((option, None)),
-                (Kind::Button, Some(_)) => Err(Trouble::Option(format!(
+                (Kind::Button, Some(_)) => Err(Trouble::option(format!(
                     "the option `{}` of the engine is a button, which has no value",
                     option.name
                 ))),
@@ -103,7 +103,7 @@ impl EngineOption {
             Kind::Combo(words) => format!("one of `{}`", words.join("`, `")),
             Kind::Text | Kind::Button => "one line of text".to_owned(),
         };
-        Trouble::Option(format!("the option `{}` of the engine is {expected}, not `{value}`", self.name))
+        Trouble::option(format!("the option `{}` of the engine is {expected}, not `{value}`", self.name))
     }
 }
 

@@ -174,7 +174,7 @@ impl Session {
                 let Some(game) = &mut self.game else { return Ok(()) };
                 if event.event.kind == "move" {
                     let seat = event.event.seat.unwrap_or_default();
-                    let hidden = || Trouble::CannotPlay(format!("{} hides moves", game.game));
+                    let hidden = || Trouble::cannot_play(&format!("{} hides moves", game.game));
                     let text = event.event.r#move.ok_or_else(hidden)?.to_string();
                     game.moves.push((seat, text));
                 }
@@ -290,7 +290,7 @@ fn check_budget(engine: &EngineCommand) -> Result<(), Trouble> {
         Dialect::Hub if ponder => "pondering through this bridge",
         _ => return Ok(()),
     };
-    Err(Trouble::Option(format!("{} engines have no {what}", dialect.word())))
+    Err(Trouble::option(format!("{} engines have no {what}", dialect.word())))
 }
 
 /// Whether engines of the dialect can know the game. Other games than these write their moves as they like.
@@ -305,7 +305,7 @@ fn check_game(dialect: Dialect, game: &str) -> Result<(), Trouble> {
     }
     let words: Vec<&str> = spoken.iter().map(|dialect| dialect.word()).collect();
     let (words, own) = (words.join(" or "), dialect.word());
-    Err(Trouble::CannotPlay(format!("{game} needs an engine of the dialect {words}, not {own}")))
+    Err(Trouble::cannot_play(&format!("{game} needs an engine of the dialect {words}, not {own}")))
 }
 
 /// The type of a message, which the referee writes first.

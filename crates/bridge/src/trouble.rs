@@ -4,44 +4,50 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+use referee_game::Wrong;
+
 use crate::FAILED;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
     #[error("the referee is gone")]
     Over,
-    #[error("the engine `{program}` cannot be started")]
-    NotStarted {
-        program: String,
-        #[source]
-        error: io::Error,
-    },
     #[error("the engine {}{}", ended(*.status), last_line(.last))]
     Ended { status: ExitStatus, last: String },
-    #[error("the engine has closed its standard output{}", last_line(.last))]
-    Closed { last: String },
-    #[error(
-        "the engine does not answer `{asked}` with `{expected}` within {seconds} s: does it speak {dialect}?{}",
-        last_line(.last)
-    )]
-    Silent { asked: &'static str, expected: &'static str, seconds: u64, dialect: &'static str, last: String },
-    #[error("the engine writes a line of more than {0} bytes")]
-    LongLine(usize),
-    #[error("{0}")]
-    Option(String),
-    #[error("the engine answers `{asked}` with `{answer}`")]
-    Refused { asked: String, answer: String },
-    #[error("the engine cannot play this match: {0}")]
-    CannotPlay(String),
     #[error("the engine does not stop thinking; it is started again for the next match")]
     Stuck,
-    #[error("the referee sends what cannot be read")]
-    Unreadable(#[from] serde_json::Error),
-    #[error("the streams of the bridge")]
-    Io(#[from] io::Error),
+    /// An option is wrong.
+    #[error(transparent)]
+    Option(Wrong),
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
+}
+
+impl From<serde_json::Error> for Trouble {
+    fn from(error: serde_json::Error) -> Trouble {
+        Wrong::at("the referee sends what cannot be read", error).into()
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Trouble {
+        Wrong::at("the streams of the bridge", error).into()
+    }
 }
 
 impl Trouble {
+    pub(crate) fn option(what: impl Into<Wrong>) -> Trouble {
+        Trouble::Option(what.into())
+    }
+
+    pub(crate) fn refused(asked: &str, answer: &str) -> Trouble {
+        Wrong::from(format!("the engine answers `{asked}` with `{answer}`")).into()
+    }
+
+    pub(crate) fn cannot_play(why: &str) -> Trouble {
+        Wrong::from(format!("the engine cannot play this match: {why}")).into()
+    }
+
     /// The exit code of the bridge: that of the engine, if it has ended by itself with an error.
     pub(crate) fn code(&self) -> u8 {
         let Trouble::Ended { status, .. } = self else { return FAILED };
@@ -57,6 +63,6 @@ fn ended(status: ExitStatus) -> String {
     }
 }
 
-fn last_line(last: &str) -> String {
+pub(crate) fn last_line(last: &str) -> String {
     if last.is_empty() { String::new() } else { format!("; its last line is `{last}`") }
 }

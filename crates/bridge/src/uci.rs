@@ -78,7 +78,7 @@ impl Uci {
         if is_chess960 != self.is_chess960 {
             if EngineOption::find(&self.options, "UCI_Chess960").is_none() {
                 let why = "it has no option UCI_Chess960";
-                return Err(Trouble::CannotPlay(why.to_owned()));
+                return Err(Trouble::cannot_play(why));
             }
             self.adapt(wire, "UCI_Chess960", if is_chess960 { "true" } else { "false" })?;
             self.is_chess960 = is_chess960;
@@ -219,8 +219,7 @@ impl EngineProtocol for Uci {
         let mut identity = Identity::default();
         loop {
             if !wire.engine_line(&mut self.line, Some(deadline))? {
-                let (seconds, last) = (GREETING.as_secs(), wire.last());
-                return Err(Trouble::Silent { asked, expected, seconds, dialect, last });
+                return Err(wire.silent(asked, expected, dialect));
             }
             let line = self.line.trim();
             if line == expected {

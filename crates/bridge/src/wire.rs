@@ -8,10 +8,12 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use referee_bots::EngineCommand;
+use referee_game::Wrong;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use crate::trouble::Trouble;
+use crate::session::GREETING;
+use crate::trouble::{Trouble, last_line};
 
 /// The maximum length of a line, in bytes: that of the referee's.
 const LONGEST: usize = 1 << 20;
@@ -55,7 +57,8 @@ impl Lines {
             self.start = 0;
         }
         if self.bytes.len() > LONGEST {
-            return Err(Trouble::LongLine(LONGEST));
+            let what = format!("the engine writes a line of more than {LONGEST} bytes");
+            return Err(Wrong::from(what).into());
         }
         self.portion.resize(PORTION, 0);
         let read = match rustix::io::retry_on_intr(|| rustix::io::read(stream, &mut self.portion[..])) {
@@ -108,10 +111,11 @@ impl Wire {
             });
             command.env_clear().envs(entries);
         }
-        let named = |error| Trouble::NotStarted { program: engine.argv[0].clone(), error };
+        let named =
+            |error: io::Error| Wrong::at(format!("the engine `{}` cannot be started", engine.argv[0]), error);
         let mut child = command.spawn().map_err(named)?;
         let (Some(to_engine), Some(from_engine)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(named(io::ErrorKind::BrokenPipe.into()));
+            return Err(named(io::ErrorKind::BrokenPipe.into()).into());
         };
         Ok(Wire {
             engine: child,
@@ -172,6 +176,13 @@ impl Wire {
         Ok(true)
     }
 
+    /// The engine does not answer the first command of its dialect.
+    pub(crate) fn silent(&self, asked: &str, expected: &str, dialect: &str) -> Trouble {
+        let (seconds, last) = (GREETING.as_secs(), last_line(&self.last()));
+        let what = format!("the engine does not answer `{asked}` with `{expected}` within {seconds} s");
+        Wrong::from(format!("{what}: does it speak {dialect}?{last}")).into()
+    }
+
     fn take_engine_line(&mut self, line: &mut String) -> bool {
         let is_there = self.engine_lines.next(line);
         if is_there && !line.is_empty() {
@@ -188,7 +199,10 @@ impl Wire {
         }
         Err(match self.wait(END) {
             Some(status) => Trouble::Ended { status, last: self.last() },
-            None => Trouble::Closed { last: self.last() },
+            None => {
+                let last = last_line(&self.last());
+                Wrong::from(format!("the engine has closed its standard output{last}")).into()
+            }
         })
     }
 

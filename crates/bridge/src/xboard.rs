@@ -238,15 +238,7 @@ impl EngineProtocol for Xboard {
         let mut line = String::new();
         loop {
             if !wire.engine_line(&mut line, Some(deadline))? {
-                let (seconds, last) = (GREETING.as_secs(), wire.last());
-                let (asked, expected) = ("protover 2", "feature done=1");
-                return Err(Trouble::Silent {
-                    asked,
-                    expected,
-                    seconds,
-                    dialect: "version 2 of xboard",
-                    last,
-                });
+                return Err(wire.silent("protover 2", "feature done=1", "version 2 of xboard"));
             }
             // Some engines print a prompt before it.
             let text = line.find("feature ").map(|at| line[at + "feature ".len()..].to_owned());
@@ -284,7 +276,7 @@ impl EngineProtocol for Xboard {
             game.game == "chess" && game.options["variant"].as_str().is_none_or(|name| name == "standard");
         if !is_chess {
             let why = "xboard engines play chess, and no variants of it, through this bridge";
-            return Err(Trouble::CannotPlay(why.to_owned()));
+            return Err(Trouble::cannot_play(why));
         }
         (self.line, self.plays, self.thinks, self.offers) = (Vec::new(), false, false, false);
         (self.seat, self.has_played) = (game.seat, true);
@@ -295,7 +287,7 @@ impl EngineProtocol for Xboard {
         if let Some(fen) = game.position(&["fen"]).filter(|fen| *fen != CHESS) {
             if !self.features.has_setboard {
                 let why = "it has no feature `setboard`, which sets up the start position";
-                return Err(Trouble::CannotPlay(why.to_owned()));
+                return Err(Trouble::cannot_play(why));
             }
             lines += &format!("setboard {fen}\n");
         }
@@ -387,7 +379,7 @@ impl EngineProtocol for Xboard {
             self.offers = true;
         } else if line.starts_with("Illegal move") && self.thinks {
             let asked = self.line.last().cloned().unwrap_or_else(|| "go".to_owned());
-            return Err(Trouble::Refused { asked, answer: line.to_owned() });
+            return Err(Trouble::refused(&asked, line));
         }
         Ok(None)
     }

@@ -6,6 +6,7 @@ mod exchange;
 use std::time::Duration;
 
 use referee_engine::driver::{MatchPlan, PlannedSeat, Run, Terms};
+use referee_game::Wrong;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::seat::{Seat, SeatSet, Seating};
@@ -20,7 +21,7 @@ use crate::encounter::Encounter;
 use crate::rule::Rule;
 use crate::setup::Check;
 use crate::talk::{BotOutput, Talk, ended, hello};
-use crate::verdict::{CannotCheck, Stop};
+use crate::verdict::{NO_BOT, Stop};
 
 pub(super) use answer::{Answer, answer_to};
 use exchange::{has_no_effect, is_text};
@@ -80,7 +81,9 @@ impl<'a> Context<'a> {
     /// Starts the bot and sends `hello`. Returns its first line, which should be its `hello`.
     pub(super) async fn start(&mut self) -> Result<Vec<u8>, Stop> {
         let command = &self.check.command;
-        let talk = Talk::start(command, self.check.launch.clone()).await?;
+        let talk = Talk::start(command, self.check.launch.clone())
+            .await
+            .map_err(|why| Wrong::at("cannot start the bot", why))?;
         self.has_played = false;
         self.has_said_bye = false;
         let talk = self.talk.insert(talk);
@@ -123,7 +126,7 @@ impl<'a> Context<'a> {
         if self.talk.is_none() {
             self.start().await?;
         }
-        self.talk.as_mut().ok_or_else(|| CannotCheck::NoBot.into())
+        self.talk.as_mut().ok_or_else(|| NO_BOT.into())
     }
 
     /// The games in which the bot is checked.

@@ -6,7 +6,7 @@ use referee_engine::driver::route::{Matches, Rejection, Routed, Sender, route};
 use referee_engine::driver::{MatchPlan, Run};
 use referee_game::chance::{RandomStream, Uniform};
 use referee_game::clock::Tick;
-use referee_game::erased::{NotOpened, Table};
+use referee_game::erased::{RulesError, Table};
 use referee_game::seat::{Seat, SeatSet};
 use referee_match::{AbortReason, Detail, Ending, Event, Match, MatchEvent, Received, Stamp};
 use referee_protocol::referee as message;
@@ -41,7 +41,7 @@ impl Encounter {
         plan: MatchPlan<'_>,
         bots: SeatSet,
         chooser: RandomStream,
-    ) -> Result<Encounter, NotOpened> {
+    ) -> Result<Encounter, RulesError> {
         let (setup, table) = run.set_up(&run.terms, plan)?;
         let play = Match::open(setup, table);
         let asked = Default::default();

@@ -43,4 +43,4 @@ pub use encounter::{Encounter, LineOutcome, handle_line, read_greeting};
 pub use rule::Rule;
 pub use setup::Check;
 pub use talk::{BotOutput, Talk, hello};
-pub use verdict::{CannotCheck, StepResult, StepVerdict, Violation};
+pub use verdict::{StepResult, StepVerdict, Violation};

@@ -1,10 +1,8 @@
 //! The results of steps.
 
 use std::fmt;
-use std::io;
 
-use referee_bots::StartError;
-use referee_game::erased::NotOpened;
+use referee_game::Wrong;
 use serde::{Serialize, Serializer};
 
 use crate::rule::Rule;
@@ -87,26 +85,12 @@ pub struct StepResult {
 pub(super) enum Stop {
     Failed(Box<Violation>),
     Skipped(String),
-    CannotRun(CannotCheck),
+    CannotRun(Wrong),
 }
 
-/// Reasons why a bot cannot be checked on this machine.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CannotCheck {
-    #[error("cannot start the bot")]
-    NoStart(#[from] StartError),
-    #[error("the bot is not there")]
-    NoBot,
-    #[error(transparent)]
-    NoMatch(#[from] NotOpened),
-    #[error("the operating system provides no token")]
-    NoToken(#[from] getrandom::Error),
-    #[error("the bot cannot connect")]
-    NoConnection(#[from] io::Error),
-}
+pub(super) const NO_BOT: Wrong = Wrong::new("the bot is not there");
 
-impl<E: Into<CannotCheck>> From<E> for Stop {
+impl<E: Into<Wrong>> From<E> for Stop {
     fn from(why: E) -> Stop {
         Stop::CannotRun(why.into())
     }

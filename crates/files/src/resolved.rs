@@ -16,18 +16,8 @@ pub enum NotInFolder {
         #[source]
         error: io::Error,
     },
-    #[error("`{}`: the link leads nowhere", printable(&path.to_string_lossy()))]
-    Nowhere {
-        path: PathBuf,
-        #[source]
-        error: io::Error,
-    },
-    #[error(
-        "`{}`: it links to {}, which is outside the directory",
-        printable(&path.to_string_lossy()),
-        printable(&end.to_string_lossy())
-    )]
-    Outside { path: PathBuf, end: PathBuf },
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
 }
 
 impl From<NotInFolder> for Wrong {
@@ -70,12 +60,16 @@ impl ResolvedFolder {
     pub fn resolve(&self, path: &Path) -> Result<PathBuf, NotInFolder> {
         let full = self.0.join(path);
         let end = full.canonicalize().map_err(|error| match full.is_symlink() {
-            true => NotInFolder::Nowhere { path: path.to_owned(), error },
+            true => Wrong::at(format!("`{}`: the link leads nowhere", shown(path)), error).into(),
             false => unreadable(&full, error),
         })?;
         match end.starts_with(&self.0) {
             true => Ok(end),
-            false => Err(NotInFolder::Outside { path: path.to_owned(), end }),
+            false => {
+                let (path, end) = (shown(path), shown(&end));
+                Err(Wrong::from(format!("`{path}`: it links to {end}, which is outside the directory"))
+                    .into())
+            }
         }
     }
 
@@ -110,6 +104,10 @@ impl ResolvedFolder {
         }
         Ok(())
     }
+}
+
+fn shown(path: &Path) -> String {
+    printable(&path.to_string_lossy()).into_owned()
 }
 
 fn unreadable(path: &Path, error: io::Error) -> NotInFolder {

@@ -1,5 +1,6 @@
 //! The games that are available to a program.
 
+use crate::Wrong;
 use crate::erased::{ErasedRules, Rules};
 use crate::game::Game;
 use crate::notation::Notation;
@@ -15,7 +16,7 @@ use crate::notation::Notation;
 /// let catalog = Catalog::empty().with::<Jeex>();
 /// assert_eq!(catalog.find("jeex")?.meta().title, "Jeex");
 /// assert!(catalog.find("ludo").unwrap_err().to_string().starts_with("unknown game `ludo`; available: jeex, "));
-/// # Ok::<(), referee_game::UnknownGame>(())
+/// # Ok::<(), referee_game::Wrong>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Catalog {
@@ -24,18 +25,6 @@ pub struct Catalog {
     /// Further versions of games.
     versions: Vec<&'static dyn Rules>,
     accepts_changed: bool,
-}
-
-/// No game of the catalog has this id.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown game `{id}`; available: {}, and any that you add as the example `custom_game` does",
-    .available.join(", ")
-)]
-pub struct UnknownGame {
-    /// The id, shortened to 40 characters.
-    pub id: String,
-    pub available: Vec<&'static str>,
 }
 
 impl Catalog {
@@ -93,9 +82,13 @@ impl Catalog {
     /// Finds a game by id.
     ///
     /// # Errors
-    /// [`UnknownGame`], which lists the available games.
-    pub fn find(&self, id: &str) -> Result<&'static dyn Rules, UnknownGame> {
-        let unknown = || UnknownGame { id: id.chars().take(40).collect(), available: self.ids() };
+    /// If there is none: lists the available games.
+    pub fn find(&self, id: &str) -> Result<&'static dyn Rules, Wrong> {
+        let unknown = || {
+            let (id, available) = (id.chars().take(40).collect::<String>(), self.ids().join(", "));
+            let added = "and any that you add as the example `custom_game` does";
+            format!("unknown game `{id}`; available: {available}, {added}").into()
+        };
         self.games().find(|rules| rules.meta().id == id).ok_or_else(unknown)
     }
 

@@ -30,13 +30,7 @@ impl fmt::Display for Chain<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[derive(Debug, thiserror::Error)]
-    #[error("{path}")]
-    struct OfFile<E: Error + 'static> {
-        path: &'static str,
-        source: E,
-    }
+    use crate::Wrong;
 
     /// An error of another crate, whose message contains its source.
     #[derive(Debug)]
@@ -56,14 +50,14 @@ mod tests {
 
     #[test]
     fn an_error_is_written_with_its_sources() {
-        let error = OfFile { path: "records", source: OfFile { path: "m1.jsonl", source: fmt::Error } };
+        let error = Wrong::at("records", Wrong::at("m1.jsonl", fmt::Error));
         let what = "an error occurred when formatting an argument";
         assert_eq!(Chain(&error).to_string(), format!("records: m1.jsonl: {what}"));
     }
 
     #[test]
     fn a_source_that_the_message_contains_is_written_once() {
-        let error = OfFile { path: "records", source: Repeating(fmt::Error) };
+        let error = Wrong::at("records", Repeating(fmt::Error));
         let what = "an error occurred when formatting an argument";
         assert_eq!(Chain(&error).to_string(), format!("records: not written: {what}"));
     }

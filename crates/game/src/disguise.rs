@@ -15,11 +15,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::Wrong;
 use crate::chance::{Draw, RandomKey, Uniform};
 use crate::erased::{
-    Knowledge, MoveError, MoveMade, NotOpened, OpenDecision, Rules, RulesFailed, RulesWait, Table,
+    Knowledge, MoveError, MoveMade, OpenDecision, Rules, RulesError, RulesFailed, RulesWait, Table,
 };
-use crate::game::{Meta, Misconfigured, Turn};
+use crate::game::{Meta, Turn};
 use crate::hmac::Hmac;
 use crate::notation::Notation;
 use crate::openings::OpeningFile;
@@ -79,38 +80,19 @@ pub fn squares(files: &str, ranks: impl IntoIterator<Item = u8>) -> Vec<String> 
     ranks.into_iter().flat_map(|rank| files.chars().map(move |file| format!("{file}{rank}"))).collect()
 }
 
-/// Reasons why a game cannot be disguised.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotDisguised {
-    #[error("the disguise has 1 to {LONGEST} printable characters of ASCII")]
-    Text,
-    #[error(
-        "{0} does not say which words it has, which a disguise replaces: a directory of a game says it with `[disguise]` in game.toml"
-    )]
-    NoVocabulary(&'static str),
-    #[error("{0} does not list its moves, which a disguise needs")]
-    NoList(&'static str),
-    #[error("{game}: `{name}` is listed twice in `[disguise]`")]
-    Twice { game: &'static str, name: String },
-    #[error("{game} has {count} names, and there are {most} others")]
-    TooMany { game: &'static str, count: usize, most: usize },
-    #[error("{0} is disguised already")]
-    Disguised(&'static str),
-}
-
 /// The rules of a game under the names of a disguise.
 ///
 /// # Errors
 /// If the game has no vocabulary or does not list its moves, or the text is no disguise.
-pub fn disguise(rules: &'static dyn Rules, text: &str) -> Result<&'static dyn Rules, NotDisguised> {
+pub fn disguise(rules: &'static dyn Rules, text: &str) -> Result<&'static dyn Rules, Wrong> {
     // Rules live as long as the process. A run has few disguises; each of them is made once.
     static KNOWN: Mutex<Vec<&'static DisguisedRules>> = Mutex::new(Vec::new());
     let game = rules.meta().id;
     if game == DISGUISED {
-        return Err(NotDisguised::Disguised(game));
+        return Err(format!("{game} is disguised already").into());
     }
     if !(1..=LONGEST).contains(&text.len()) || !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
-        return Err(NotDisguised::Text);
+        return Err(format!("the disguise has 1 to {LONGEST} printable characters of ASCII").into());
     }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let is_it = |of: &&&DisguisedRules| std::ptr::eq(of.inner.meta(), rules.meta()) && of.text == text;
@@ -118,9 +100,14 @@ pub fn disguise(rules: &'static dyn Rules, text: &str) -> Result<&'static dyn Ru
         return Ok(*found);
     }
     if !rules.meta().lists_moves {
-        return Err(NotDisguised::NoList(game));
+        return Err(format!("{game} does not list its moves, which a disguise needs").into());
     }
-    let vocabulary = rules.vocabulary().ok_or(NotDisguised::NoVocabulary(game))?;
+    let vocabulary = rules.vocabulary().ok_or_else(|| {
+        format!(
+            "{game} does not say which words it has, which a disguise replaces: a directory of a game says it with `[disguise]` in \
+             game.toml"
+        )
+    })?;
     let words = Words::new(game, vocabulary, text)?;
     let Meta {
         rules_version,
@@ -213,14 +200,12 @@ impl Rules for DisguisedRules {
         json!({})
     }
 
-    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, RulesError> {
         // Options would say which game it is.
         if serde_json::from_str::<Map<String, Value>>(options.get())
             .map_or(true, |options| !options.is_empty())
         {
-            return Err(Misconfigured(
-                "a disguised game has no options, which would tell bots what game it is: its own have their defaults".to_owned(),
-            )
+            return Err(Wrong::new("a disguised game has no options, which would tell bots what game it is: its own have their defaults")
             .into());
         }
         let inner = self.inner.open(&self.inner.default_options(), seating)?;
@@ -240,7 +225,7 @@ impl Rules for DisguisedRules {
         _: &Knowledge<'_>,
         _: usize,
         _: &mut dyn Uniform,
-    ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened> {
+    ) -> Result<Option<Vec<Box<dyn Table>>>, RulesError> {
         Ok(None)
     }
 
@@ -280,12 +265,12 @@ fn spell(mut number: u64, syllables: usize) -> String {
 }
 
 impl Words {
-    fn new(game: &'static str, vocabulary: Vocabulary, text: &str) -> Result<Words, NotDisguised> {
+    fn new(game: &'static str, vocabulary: Vocabulary, text: &str) -> Result<Words, Wrong> {
         let Vocabulary { names: listed, places, repeated } = vocabulary;
         let key: [u8; 32] = Sha256::digest(format!("disguise\0{text}")).into();
         let most = SYLLABLES * SYLLABLES;
         if listed.len() > most {
-            return Err(NotDisguised::TooMany { game, count: listed.len(), most });
+            return Err(format!("{game} has {} names, and there are {most} others", listed.len()).into());
         }
         let mut free: Vec<u64> = (0..most as u64).collect();
         let mut stream = RandomKey(key).stream();
@@ -294,7 +279,7 @@ impl Words {
             let at = stream.uniform(free.len() as u64) as usize;
             let other = spell(free.swap_remove(at), 2);
             if names.insert(name.clone(), other).is_some() {
-                return Err(NotDisguised::Twice { game, name });
+                return Err(format!("{game}: `{name}` is listed twice in `[disguise]`").into());
             }
         }
         let longest = names.keys().map(String::len).max().unwrap_or(0);

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 #[cfg(feature = "schema")]
 use crate::Schemas;
+use crate::Wrong;
 use crate::chance::{Draw, Uniform};
 use crate::disguise::Vocabulary;
 use crate::json;
@@ -91,14 +92,14 @@ impl Meta {
     ///
     /// # Errors
     /// When the game does not support this number of seats.
-    pub fn seating(&self, seats: Option<impl Into<u64>>) -> Result<Seating, Misconfigured> {
+    pub fn seating(&self, seats: Option<impl Into<u64>>) -> Result<Seating, Wrong> {
         let seats = seats.map(Into::into);
         let fits = |seating: &&Seating| seats.is_none_or(|seats| seating.seats() as u64 == seats);
         self.seatings.iter().find(fits).copied().ok_or_else(|| {
             let counts: Vec<String> =
                 self.seatings.iter().map(|seating| seating.seats().to_string()).collect();
             let (id, counts, seats) = (self.id, counts.join(" or "), seats.unwrap_or_default());
-            Misconfigured(format!("{id} is played with {counts} seats, not {seats}"))
+            Wrong::from(format!("{id} is played with {counts} seats, not {seats}"))
         })
     }
 
@@ -195,19 +196,6 @@ impl<G: Game<Draw = NoDraw>> DrawOf<G> for NoDraw {
     }
 }
 
-/// The options or the seating of a game are invalid.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Misconfigured(pub String);
-
-/// A seat cannot play this move in this position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("seat {seat} cannot play `{mv}` in this position")]
-pub struct IllegalMove<M: Display> {
-    pub seat: Seat,
-    pub mv: M,
-}
-
 /// Knowledge of a bot in addition to a view.
 #[derive(Clone, Debug)]
 pub struct Known<'a, O> {
@@ -271,7 +259,7 @@ impl<G: Game> Display for Drawn<'_, G> {
 ///
 /// let start = Jeex::start(&Default::default(), Seating::new(2, 2))?;
 /// assert!(successors(&start, &mut Vec::new()) > 0);
-/// # Ok::<(), referee_game::Misconfigured>(())
+/// # Ok::<(), referee_game::Wrong>(())
 /// ```
 pub trait Game: Clone + Debug + Send + Sized + 'static {
     /// The static description of the game.
@@ -305,7 +293,7 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     ///
     /// # Errors
     /// When the options contradict each other or the seating.
-    fn start(options: &Self::Options, seating: Seating) -> Result<Self, Misconfigured>;
+    fn start(options: &Self::Options, seating: Seating) -> Result<Self, Wrong>;
 
     /// Returns the next thing that has to happen.
     fn turn(&self) -> Turn<Self::Draw>;
@@ -341,14 +329,9 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     ///
     /// # Errors
     /// When the seat does not decide now or the move is not legal. The position is then unchanged.
-    fn play(
-        &mut self,
-        seat: Seat,
-        mv: Self::Move,
-        emit: &mut impl FnMut(Self::Fact),
-    ) -> Result<(), IllegalMove<Self::Move>> {
+    fn play(&mut self, seat: Seat, mv: Self::Move, emit: &mut impl FnMut(Self::Fact)) -> Result<(), Wrong> {
         if !self.is_legal(seat, mv) {
-            return Err(IllegalMove { seat, mv });
+            return Err(format!("seat {seat} cannot play `{mv}` in this position").into());
         }
         self.play_unchecked(seat, mv, emit);
         Ok(())

@@ -37,13 +37,13 @@ pub mod test_length;
 mod wrong;
 
 pub use blocks::extend_in_blocks;
-pub use catalog::{Catalog, UnknownGame};
+pub use catalog::Catalog;
 pub use chain::Chain;
 pub use chance::{Draw, Uniform};
 pub use counted::counted;
 pub use game::{
-    Chance, DrawOf, Drawn, Fact, Game, IllegalMove, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw,
-    NoFact, OptionMeta, ReasonMeta, Turn,
+    Chance, DrawOf, Drawn, Fact, Game, Imagination, Imagine, Known, Meta, NoDraw, NoFact, OptionMeta,
+    ReasonMeta, Turn,
 };
 pub use notation::{CheckedGame, Flaw, MatchTags, MoveNote, Notation, Sheet, SheetDraw, Validity};
 pub use openings::{GivenOpening, OpeningFile};

@@ -3,37 +3,34 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use crate::Wrong;
 use referee_protocol::limits;
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::is_nfc;
 use unicode_security::GeneralSecurityProfile;
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NameError {
-    #[error("a name has 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-` and space")]
-    Form,
-    #[error("a name begins with a letter, a digit or `_`")]
-    Beginning,
-    #[error(
-        "a display name has 1 to 64 characters in NFC: letters and digits that Unicode recommends for names, single spaces, and \
-         any of .,'\u{2019}&()+-_!?"
-    )]
-    DisplayForm,
-    #[error("the name is not unique")]
-    Taken,
-    #[error("the name looks like `{0}`, which is another one")]
-    LooksLike(String),
+const FORM: Wrong =
+    Wrong::new("a name has 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-` and space");
+const BEGINNING: Wrong = Wrong::new("a name begins with a letter, a digit or `_`");
+const DISPLAY_FORM: Wrong = Wrong::new(
+    "a display name has 1 to 64 characters in NFC: letters and digits that Unicode recommends for names, single spaces, and \
+     any of .,'\u{2019}&()+-_!?",
+);
+const TAKEN: Wrong = Wrong::new("the name is not unique");
+
+fn looks_like(other: &str) -> Wrong {
+    format!("the name looks like `{other}`, which is another one").into()
 }
 
 /// Checks the name of a bot in its `hello`.
 ///
 /// # Errors
 /// If it has other characters, or too many.
-pub fn check_hello_name(name: &str) -> Result<(), NameError> {
+pub fn check_hello_name(name: &str) -> Result<(), Wrong> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._- ".contains(c);
     match (1..=limits::NAME).contains(&name.len()) && name.chars().all(is_plain) {
         true => Ok(()),
-        false => Err(NameError::Form),
+        false => Err(FORM),
     }
 }
 
@@ -41,10 +38,10 @@ pub fn check_hello_name(name: &str) -> Result<(), NameError> {
 ///
 /// # Errors
 /// If it is not that of a `hello`, or begins with punctuation, as `-x`, `.` and `..` do.
-pub fn check_name(name: &str) -> Result<(), NameError> {
+pub fn check_name(name: &str) -> Result<(), Wrong> {
     check_hello_name(name)?;
     match name.starts_with(['.', '-', ' ']) {
-        true => Err(NameError::Beginning),
+        true => Err(BEGINNING),
         false => Ok(()),
     }
 }
@@ -53,8 +50,8 @@ pub fn check_name(name: &str) -> Result<(), NameError> {
 /// identifiers, so nothing is invisible, changes the direction of text or piles up marks.
 ///
 /// # Errors
-/// [`NameError::DisplayForm`], or [`NameError::Beginning`].
-pub fn check_display_name(name: &str) -> Result<(), NameError> {
+/// If it has other characters or too many, or begins with punctuation.
+pub fn check_display_name(name: &str) -> Result<(), Wrong> {
     let is_allowed = |c: char| c.identifier_allowed() || " .,'\u{2019}&()+-_!?".contains(c);
     let is_long = name.chars().count() > limits::NAME;
     let mut marks = 0;
@@ -64,11 +61,11 @@ pub fn check_display_name(name: &str) -> Result<(), NameError> {
     });
     let is_spaced = name.contains("  ") || name.ends_with(' ');
     if name.is_empty() || is_long || is_piled || is_spaced || !is_nfc(name) || !name.chars().all(is_allowed) {
-        return Err(NameError::DisplayForm);
+        return Err(DISPLAY_FORM);
     }
     match name.starts_with(char::is_alphanumeric) {
         true => Ok(()),
-        false => Err(NameError::Beginning),
+        false => Err(BEGINNING),
     }
 }
 
@@ -136,12 +133,12 @@ impl NameSet {
     ///
     /// # Errors
     /// If it is invalid, or looks like another one.
-    pub fn add(&mut self, name: &str) -> Result<(), NameError> {
+    pub fn add(&mut self, name: &str) -> Result<(), Wrong> {
         check_name(name)?;
         match self.0.insert(skeleton(name), name.to_owned()) {
             None => Ok(()),
-            Some(other) if other == name => Err(NameError::Taken),
-            Some(other) => Err(NameError::LooksLike(other)),
+            Some(other) if other == name => Err(TAKEN),
+            Some(other) => Err(looks_like(&other)),
         }
     }
 
@@ -149,10 +146,10 @@ impl NameSet {
     ///
     /// # Errors
     /// If it is invalid, or looks like the name or the display name of another one.
-    pub fn add_display(&mut self, name: &str, display: &str) -> Result<(), NameError> {
+    pub fn add_display(&mut self, name: &str, display: &str) -> Result<(), Wrong> {
         check_display_name(display)?;
         match self.0.get(&skeleton(display)) {
-            Some(other) if other != name => Err(NameError::LooksLike(other.clone())),
+            Some(other) if other != name => Err(looks_like(other)),
             _ => {
                 self.0.insert(skeleton(display), name.to_owned());
                 Ok(())
@@ -171,10 +168,10 @@ mod tests {
             assert_eq!(check_name(name), Ok(()), "{name}");
         }
         for name in ["", "é", "a/b", "a\n", &"x".repeat(65)] {
-            assert_eq!(check_name(name), Err(NameError::Form), "{name}");
+            assert_eq!(check_name(name), Err(FORM), "{name}");
         }
         for name in [".", "..", "-", "--help", "-x", ".hidden", " ", " x"] {
-            assert_eq!(check_name(name), Err(NameError::Beginning), "{name}");
+            assert_eq!(check_name(name), Err(BEGINNING), "{name}");
             assert_eq!(check_hello_name(name), Ok(()), "{name}");
         }
     }
@@ -219,20 +216,16 @@ mod tests {
         names.add("alice").unwrap();
         names.add("bob").unwrap();
         assert_eq!(names.add_display("alice", "Alice"), Ok(()), "its own");
-        assert_eq!(
-            names.add_display("bob", "\u{430}lice"),
-            Err(NameError::LooksLike("alice".to_owned())),
-            "in Cyrillic"
-        );
+        assert_eq!(names.add_display("bob", "\u{430}lice"), Err(looks_like("alice")), "in Cyrillic");
         for capital in ["\u{410}lice", "\u{391}LICE", "AL\u{406}CE"] {
             assert_eq!(
                 names.add_display("bob", capital),
-                Err(NameError::LooksLike("alice".to_owned())),
+                Err(looks_like("alice")),
                 "{capital}: a capital of Cyrillic or Greek"
             );
         }
         assert_eq!(names.add_display("alice", "Ms. Liddell"), Ok(()));
-        assert_eq!(names.add_display("bob", "MsLiddell"), Err(NameError::LooksLike("alice".to_owned())));
+        assert_eq!(names.add_display("bob", "MsLiddell"), Err(looks_like("alice")));
     }
 
     #[test]
@@ -256,12 +249,12 @@ mod tests {
         ] {
             let mut names = NameSet::default();
             names.add(one).unwrap();
-            assert_eq!(names.add(other), Err(NameError::LooksLike(one.to_owned())), "{one} {other}");
+            assert_eq!(names.add(other), Err(looks_like(one)), "{one} {other}");
         }
         let mut names = NameSet::default();
         for name in ["alice", "alice2", "bob", "n", "m", "v", "w"] {
             names.add(name).unwrap();
         }
-        assert_eq!(names.add("bob"), Err(NameError::Taken));
+        assert_eq!(names.add("bob"), Err(TAKEN));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::{self, Debug};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::erased::RulesFailed;
+use crate::erased::RulesError;
 use crate::seat::Seat;
 
 /// A game-specific file format. A file is a collection: a sequence of games.
@@ -17,29 +17,11 @@ pub trait Notation: Debug + Sync {
     ///
     /// # Errors
     /// When options or moves are invalid for the game, or the rules fail.
-    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), NotWritable>;
+    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), RulesError>;
 
     /// Checks the games of a collection in order, one per call of `next`. A flaw ends only the check of its own game.
     /// Accepts arbitrary bytes; takes linear time. `None` if the notation is only written.
     fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = CheckedGame> + 'a>>;
-}
-
-/// Reasons why a match cannot be written in a notation.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum NotWritable {
-    #[error(transparent)]
-    Options(#[from] serde_json::Error),
-    #[error("`{text}`")]
-    NoMove {
-        text: String,
-        #[source]
-        why: Box<dyn std::error::Error + Send + Sync>,
-    },
-    #[error("`{text}` is not legal in {position}")]
-    Illegal { text: String, position: String },
-    #[error(transparent)]
-    RulesFailed(#[from] RulesFailed),
 }
 
 /// A match to be written in a notation.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Wrong;
 use crate::chance::Draw;
-use crate::erased::{NotOpened, Table};
+use crate::erased::{RulesError, Table};
 use crate::game::{DrawOf, Game, Turn};
 
 const NOT_COUNTABLE: Wrong =
@@ -100,7 +100,7 @@ fn count<G: Game>(position: &G, depth: u32, lists: &mut [Vec<G::Move>]) -> Resul
 ///
 /// # Errors
 /// If perft is not defined, and when the rules fail.
-pub(crate) fn perft_table(table: &dyn Table, depth: u32) -> Result<u64, NotOpened> {
+pub(crate) fn perft_table(table: &dyn Table, depth: u32) -> Result<u64, RulesError> {
     let mut leaves = 0;
     each_successor(table, depth, &mut |next, _| {
         leaves += next.map_or(Ok(1), |next| perft_table(next, depth - 1))?;
@@ -113,7 +113,7 @@ pub(crate) fn perft_table(table: &dyn Table, depth: u32) -> Result<u64, NotOpene
 ///
 /// # Errors
 /// If perft is not defined, and when the rules fail.
-pub(crate) fn divide_table(table: &dyn Table, depth: u32) -> Result<Vec<(String, u64)>, NotOpened> {
+pub(crate) fn divide_table(table: &dyn Table, depth: u32) -> Result<Vec<(String, u64)>, RulesError> {
     let mut divided = BTreeMap::new();
     each_successor(table, depth, &mut |next, text| {
         let next = next.ok_or(NOT_COUNTABLE)?;
@@ -124,11 +124,11 @@ pub(crate) fn divide_table(table: &dyn Table, depth: u32) -> Result<Vec<(String,
 }
 
 /// Called by [`each_successor`] with a position after a move and the text of the move.
-type Visit<'a> = &'a mut dyn FnMut(Option<&dyn Table>, &str) -> Result<(), NotOpened>;
+type Visit<'a> = &'a mut dyn FnMut(Option<&dyn Table>, &str) -> Result<(), RulesError>;
 
 /// Calls `visit` for the position after each move, for every outcome of a draw before it. At depth 0, calls it once,
 /// without a position.
-fn each_successor(table: &dyn Table, depth: u32, visit: Visit<'_>) -> Result<(), NotOpened> {
+fn each_successor(table: &dyn Table, depth: u32, visit: Visit<'_>) -> Result<(), RulesError> {
     if depth == 0 {
         return visit(None, "");
     }

@@ -3,20 +3,19 @@
 use std::borrow::Cow;
 use std::error::Error;
 use std::io;
+use std::sync::Arc;
 
-use crate::erased::NotOpened;
-#[cfg(feature = "names")]
-use crate::name::NameError;
-use crate::{Chain, Misconfigured, UnknownGame};
+use crate::Chain;
+use crate::erased::RulesError;
 
 /// A defect as a sentence for people that says what would be right; or its place, with the defect as the
-/// source. Errors on which code branches have types of their own.
-#[derive(Debug, thiserror::Error)]
+/// source. Errors on which somebody branches have types of their own. Two are equal if they say the same.
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct Wrong {
     what: Cow<'static, str>,
     #[source]
-    why: Option<Box<dyn Error + Send + Sync>>,
+    why: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl Wrong {
@@ -31,37 +30,33 @@ impl Wrong {
 
     /// This place, in which something is wrong.
     pub fn at(place: impl Into<Cow<'static, str>>, why: impl Into<Box<dyn Error + Send + Sync>>) -> Wrong {
-        Wrong { what: place.into(), why: Some(why.into()) }
+        Wrong { what: place.into(), why: Some(why.into().into()) }
     }
 }
 
-impl From<UnknownGame> for Wrong {
-    fn from(error: UnknownGame) -> Wrong {
-        Wrong::of(&error)
+impl PartialEq for Wrong {
+    fn eq(&self, other: &Wrong) -> bool {
+        Chain(self).to_string() == Chain(other).to_string()
     }
 }
 
-impl From<NotOpened> for Wrong {
-    fn from(error: NotOpened) -> Wrong {
-        Wrong::of(&error)
-    }
-}
-
-impl From<Misconfigured> for Wrong {
-    fn from(Misconfigured(what): Misconfigured) -> Wrong {
-        what.into()
-    }
-}
-
-#[cfg(feature = "names")]
-impl From<NameError> for Wrong {
-    fn from(error: NameError) -> Wrong {
-        Wrong::of(&error)
+impl From<RulesError> for Wrong {
+    fn from(error: RulesError) -> Wrong {
+        match error {
+            RulesError::Wrong(wrong) => wrong,
+            RulesError::RulesFailed(failed) => Wrong::of(&failed),
+        }
     }
 }
 
 impl From<io::Error> for Wrong {
     fn from(error: io::Error) -> Wrong {
+        Wrong::of(&error)
+    }
+}
+
+impl From<serde_json::Error> for Wrong {
+    fn from(error: serde_json::Error) -> Wrong {
         Wrong::of(&error)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use referee_game::Wrong;
 use referee_game::name;
 use referee_stats::ladder::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -68,20 +69,6 @@ stored_words!(BotEnd {
     Revoked => "revoked",
     Disqualified => "disqualified",
 });
-
-/// Remarks for the organiser on the name of a program in the file of a league.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProgramName {
-    #[error(
-        "program {0} does not play: another bot has this name; rename the program, or `referee league revoke {0}`"
-    )]
-    Taken(String),
-    #[error(
-        "program {name}: its name looks like that of the bot `{other}`; `referee league revoke {other}` removes that one"
-    )]
-    LooksLike { name: String, other: String },
-}
 
 impl LeagueBot {
     /// The number of the submission whose program it is, if it was handed in.
@@ -188,26 +175,27 @@ impl League {
     ///
     /// # Errors
     /// Errors of the database. Then nothing changes.
-    pub fn set_programs(
-        &mut self,
-        programs: &[NewBot<'_>],
-        at: SystemTime,
-    ) -> Result<Vec<ProgramName>, ActError> {
+    pub fn set_programs(&mut self, programs: &[NewBot<'_>], at: SystemTime) -> Result<Vec<Wrong>, ActError> {
         self.try_change(|db| {
             let known = read_bots(db)?;
             let mut notices = Vec::new();
             for program in programs {
-                let name = || program.name.to_owned();
+                let name = program.name;
                 let mut added = known.iter().filter(|bot| !bot.is_of_file && bot.revoked_at.is_none());
                 if added.clone().any(|bot| bot.name == program.name) {
-                    notices.push(ProgramName::Taken(name()));
+                    notices.push(Wrong::from(format!(
+                        "program {name} does not play: another bot has this name; rename the program, or `referee league revoke {name}`"
+                    )));
                     continue;
                 }
                 let skeleton = name::skeleton(program.name);
                 let alike = added.find(|bot| name::skeleton(&bot.name) == skeleton);
-                notices.extend(
-                    alike.map(|bot| ProgramName::LooksLike { name: name(), other: bot.name.clone() }),
-                );
+                notices.extend(alike.map(|LeagueBot { name: other, .. }| {
+                    let revokes = format!("`referee league revoke {other}` removes that one");
+                    Wrong::from(format!(
+                        "program {name}: its name looks like that of the bot `{other}`; {revokes}"
+                    ))
+                }));
                 admit(db, program, at)?;
             }
             let is_listed = |bot: &LeagueBot| programs.iter().any(|program| program.name == bot.name);

@@ -7,7 +7,6 @@ use referee_game::{Wrong, json};
 use serde::{Deserialize, Serialize};
 
 use crate::bots::BotDisplayNames;
-use crate::error::NotCounted;
 use crate::ladder_rulings::LadderRulings;
 use crate::tally::{LadderRow, LadderSeats, LadderTally, ranking};
 use crate::{League, Season};
@@ -39,11 +38,7 @@ impl LadderSeason {
     ///
     /// # Errors
     /// Errors of the database, or if a match does not fit the seats.
-    pub fn current(
-        league: &mut League,
-        ladder: &str,
-        seats: LadderSeats,
-    ) -> Result<LadderSeason, NotCounted> {
+    pub fn current(league: &mut League, ladder: &str, seats: LadderSeats) -> Result<LadderSeason, Wrong> {
         let ended = league.seasons()?;
         LadderSeason::after(league, ladder, &ended, seats)
     }
@@ -53,7 +48,7 @@ impl LadderSeason {
         ladder: &str,
         ended: &[Season],
         seats: LadderSeats,
-    ) -> Result<LadderSeason, NotCounted> {
+    ) -> Result<LadderSeason, Wrong> {
         let Some(last) = ended.last() else { return Ok(LadderSeason::default()) };
         let all = FinalStandings::of_last(league, ladder, ended, seats)?.standings;
         let kept = if last.keeps_ratings { all } else { Vec::new() };
@@ -98,7 +93,7 @@ impl FinalStandings {
         ladder: &str,
         season: u32,
         seats: LadderSeats,
-    ) -> Result<FinalStandings, NotCounted> {
+    ) -> Result<FinalStandings, Wrong> {
         let mut ended = league.seasons()?;
         ended.retain(|other| other.number <= season);
         FinalStandings::of_last(league, ladder, &ended, seats)
@@ -109,10 +104,10 @@ impl FinalStandings {
         ladder: &str,
         ended: &[Season],
         seats: LadderSeats,
-    ) -> Result<FinalStandings, NotCounted> {
+    ) -> Result<FinalStandings, Wrong> {
         let Some((last, before)) = ended.split_last() else { return Ok(FinalStandings::default()) };
         if let Some(text) = league.final_standings(last.number, ladder)? {
-            return serde_json::from_str(&text).map_err(|error| NotCounted::Database(error.into()));
+            return serde_json::from_str(&text).map_err(Wrong::from);
         }
         let season = LadderSeason::after(league, ladder, before, seats)?;
         let found = FinalStandings::compute(league, ladder, &season, last, seats)?;
@@ -126,7 +121,7 @@ impl FinalStandings {
         season: &LadderSeason,
         ended: &Season,
         seats: LadderSeats,
-    ) -> Result<FinalStandings, NotCounted> {
+    ) -> Result<FinalStandings, Wrong> {
         let bots = league.bots()?;
         let anchors = bots.iter().filter_map(|bot| Some((bot.name.clone(), bot.anchor?))).collect();
         let rulings = LadderRulings::of(&ended.rulings(league.rulings()?), ladder);
@@ -135,7 +130,7 @@ impl FinalStandings {
         league.for_each_match(ladder, Some(season.number), |row| {
             matches += 1;
             book.add(&rulings.apply(&row, seats.seating))?;
-            Ok::<_, NotCounted>(())
+            Ok::<_, Wrong>(())
         })?;
         let fit = book.rating_inputs().fit();
         let rows = book.standings(&fit, &rulings, &BotDisplayNames::of(&bots));

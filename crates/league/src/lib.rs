@@ -10,7 +10,6 @@
 mod acts;
 mod bots;
 mod challenges;
-mod error;
 mod events;
 mod finals;
 mod history;
@@ -35,9 +34,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use acts::{ActError, LadderMatches, LeaguePart, OrganiserAct, OwnerAct, OwnerCredential, Refusal};
 
-pub use bots::{BotDisplayNames, BotEnd, LeagueBot, NewBot, ProgramName};
+pub use bots::{BotDisplayNames, BotEnd, LeagueBot, NewBot};
 pub use challenges::Challenge;
-pub use error::NotCounted;
 pub use events::{EventEffects, EventKind, PlannedEvent};
 pub use finals::FinalsLink;
 pub use history::{KeptRating, RatingPoint};

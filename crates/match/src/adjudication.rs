@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use referee_game::outcome::Outcome;
-use referee_game::{Meta, Misconfigured, Seating};
+use referee_game::{Meta, Seating, Wrong};
 use referee_protocol::info::{DeclaredScore, ScoreScale};
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ fn numbers<const N: usize>(
     text: &str,
     keys: [(&'static str, u32); N],
     form: &'static str,
-) -> Result<[Option<u32>; N], Misconfigured> {
+) -> Result<[Option<u32>; N], Wrong> {
     let mut found = [None; N];
     for part in text.split(',') {
         let (key, number) = match part {
@@ -64,27 +64,27 @@ fn numbers<const N: usize>(
             part => part.split_once('=').unwrap_or((part, "")),
         };
         let at = keys.iter().position(|(known, _)| *known == key);
-        let at = at.ok_or_else(|| Misconfigured(format!("unknown part `{part}`; expected {form}")))?;
+        let at = at.ok_or_else(|| Wrong::from(format!("unknown part `{part}`; expected {form}")))?;
         let (key, least) = keys[at];
         let number = number.parse().ok().filter(|number| (least..=MOST).contains(number));
         let number = number.ok_or_else(|| {
-            Misconfigured(format!("`{part}`: expected a whole number from {least} to {MOST}"))
+            Wrong::from(format!("`{part}`: expected a whole number from {least} to {MOST}"))
         })?;
         if found[at].replace(number).is_some() {
-            return Err(Misconfigured(format!("`{key}` is given twice")));
+            return Err(Wrong::from(format!("`{key}` is given twice")));
         }
     }
     Ok(found)
 }
 
-fn missing(key: &str, form: &str) -> Misconfigured {
-    Misconfigured(format!("`{key}` is missing; expected {form}"))
+fn missing(key: &str, form: &str) -> Wrong {
+    Wrong::from(format!("`{key}` is missing; expected {form}"))
 }
 
 impl FromStr for ResignRule {
-    type Err = Misconfigured;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<ResignRule, Misconfigured> {
+    fn from_str(text: &str) -> Result<ResignRule, Wrong> {
         let form = "score=N,moves=N or score=N,moves=N,one-sided";
         let [score, moves, one_sided] = numbers(text, [("score", 1), ("moves", 1), (ONE_SIDED, 1)], form)?;
         let needed = |number: Option<u32>, key| number.ok_or_else(|| missing(key, form));
@@ -94,9 +94,9 @@ impl FromStr for ResignRule {
 }
 
 impl FromStr for DrawRule {
-    type Err = Misconfigured;
+    type Err = Wrong;
 
-    fn from_str(text: &str) -> Result<DrawRule, Misconfigured> {
+    fn from_str(text: &str) -> Result<DrawRule, Wrong> {
         let form = "score=N,moves=N or score=N,moves=N,after=N";
         let [score, moves, after] = numbers(text, [("score", 0), ("moves", 1), ("after", 0)], form)?;
         let needed = |number: Option<u32>, key| number.ok_or_else(|| missing(key, form));
@@ -147,16 +147,16 @@ impl Adjudication {
     ///
     /// # Errors
     /// If it has other than two sides, or amounts as results.
-    pub fn check(&self, meta: &Meta, seating: Seating) -> Result<(), Misconfigured> {
+    pub fn check(&self, meta: &Meta, seating: Seating) -> Result<(), Wrong> {
         if self.is_none() {
             return Ok(());
         }
         let sides = seating.sides();
         if sides != 2 {
-            return Err(Misconfigured(format!("adjudication needs two sides, and this match has {sides}")));
+            return Err(Wrong::from(format!("adjudication needs two sides, and this match has {sides}")));
         }
         if meta.amounts.is_some() {
-            return Err(Misconfigured(format!(
+            return Err(Wrong::from(format!(
                 "the results of {} are amounts, which adjudication cannot know",
                 meta.id
             )));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
-use referee_game::erased::{MoveError, NotOpened, RulesFailed, Table};
-use referee_game::{Misconfigured, Turn};
+use referee_game::erased::{MoveError, RulesError, RulesFailed, Table};
+use referee_game::{Turn, Wrong};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -80,11 +80,11 @@ pub enum NoOpening {
     RulesFailed(#[from] RulesFailed),
 }
 
-impl From<NoOpening> for NotOpened {
+impl From<NoOpening> for RulesError {
     fn from(error: NoOpening) -> Self {
         match error {
             NoOpening::RulesFailed(failed) => failed.into(),
-            unplayable => Misconfigured(unplayable.to_string()).into(),
+            unplayable => Wrong::from(unplayable.to_string()).into(),
         }
     }
 }

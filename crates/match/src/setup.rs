@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use referee_game::chance::Seed;
 use referee_game::seat::{Seat, Seating, Viewer};
-use referee_game::{Meta, Misconfigured};
+use referee_game::{Meta, Wrong};
 use referee_protocol::bot::{Hello, Want};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -59,9 +59,9 @@ pub struct Header {
 ///
 /// # Errors
 /// If the referee would have to choose a move, and no list has them.
-pub fn check_policy(meta: &Meta, on_fault: OnFault) -> Result<(), Misconfigured> {
+pub fn check_policy(meta: &Meta, on_fault: OnFault) -> Result<(), Wrong> {
     match on_fault {
-        OnFault::Random if !meta.lists_moves => Err(Misconfigured(format!(
+        OnFault::Random if !meta.lists_moves => Err(Wrong::from(format!(
             "the fault policy `random` needs lists of legal moves, which {} does not have; expected `forfeit` or `retry=N`",
             meta.id
         ))),

@@ -8,23 +8,30 @@ use referee_game::{Wrong, json};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::{BadAnswer, MOST_DEPTH, MOST_VIEW};
+use crate::{MOST_DEPTH, MOST_VIEW};
 
 /// The answer of a program without the carriage return that may end its line.
 ///
 /// # Errors
 /// If it has several lines: bots get parts of it in theirs.
-pub(crate) fn line(answer: &[u8]) -> Result<&[u8], BadAnswer> {
+pub(crate) fn line(answer: &[u8]) -> Result<&[u8], Wrong> {
     let line = answer.strip_suffix(b"\r").unwrap_or(answer);
-    if line.iter().any(|byte| matches!(byte, b'\r' | b'\n')) { Err(BadAnswer::LineBreak) } else { Ok(line) }
+    if line.iter().any(|byte| matches!(byte, b'\r' | b'\n')) {
+        return Err("the answer has a line break, which a line of JSON has not".into());
+    }
+    Ok(line)
 }
 
 /// Checks that every parser reads an answer, in the same way: bots, records and pages get parts of it as they are.
 ///
-/// # Errors Names the field and its defect.
-pub(crate) fn check_portable(line: &[u8]) -> Result<(), BadAnswer> {
-    let line = JsonScanner::portable(MOST_DEPTH, std::str::from_utf8(line)?);
-    line.object(|_, _| ()).map_err(BadAnswer::NotPortable)
+/// # Errors
+/// Names the field and what is wrong with it.
+pub(crate) fn check_portable(line: &[u8]) -> Result<(), Wrong> {
+    let text = std::str::from_utf8(line).map_err(|error| Wrong::of(&error))?;
+    JsonScanner::portable(MOST_DEPTH, text).object(|_, _| ()).map_err(|error| match error.path() {
+        path if path.is_empty() => Wrong::of(&error),
+        path => Wrong::at(format!("`{path}`"), error),
+    })
 }
 
 /// JSON of an answer as lines have it.

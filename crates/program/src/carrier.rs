@@ -2,9 +2,8 @@
 
 use std::fmt::{Debug, Display};
 
+use referee_game::Wrong;
 use referee_game::erased::{RulesFailed, RulesWait};
-
-use crate::BadAnswer;
 
 /// The attempts at an answer that failed before another instance of the program gave it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +33,6 @@ pub trait Carrier: Debug + Send + Sync {
     fn ask(
         &self,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
     ) -> Result<Restarts, RulesFailed>;
 }

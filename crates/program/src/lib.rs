@@ -24,7 +24,6 @@
 //! page `games` of the protocol.
 
 mod answer;
-mod bad_answer;
 mod cache;
 mod carrier;
 #[cfg(feature = "schema")]
@@ -44,7 +43,6 @@ mod table;
 #[cfg(feature = "wasm")]
 mod wasm;
 
-pub use bad_answer::BadAnswer;
 pub use carrier::{Carrier, Restarts};
 #[cfg(feature = "schema")]
 pub use check::{GameFigures, GameStep, check};
@@ -52,6 +50,7 @@ pub use directory::{MANIFEST, content};
 pub use keep::{keep, kept, version};
 pub use load::{files, is_game, load, load_kept, remove_copies, sandbox};
 pub use manifest::{Manifest, ManifestProgram};
+pub use referee_game::Wrong as BadAnswer;
 pub use rules::ProgramRules;
 #[cfg(feature = "wasm")]
 pub use wasm::WasmModule;

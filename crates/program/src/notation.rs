@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use referee_game::notation::{CheckedGame, MoveNote, NotWritable, Notation, Sheet};
+use referee_game::erased::RulesError;
+use referee_game::notation::{CheckedGame, MoveNote, Notation, Sheet};
 use referee_game::printable::printable_lines;
 
 use crate::request::{ExportedMove, RulesRequest, SeatMove};
@@ -20,7 +21,7 @@ impl Notation for ProgramNotation {
         self.form
     }
 
-    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
+    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), RulesError> {
         let seats = sheet.names.len();
         let seating = self.program.meta.seatings.iter().find(|seating| seating.seats() == seats);
         let unknown = MoveNote::default();

@@ -4,7 +4,7 @@ use referee_game::chance::Draw;
 use referee_game::excerpt::excerpt;
 use referee_game::outcome::Outcome;
 use referee_game::seat::{Seat, SeatSet, Seating, Viewer};
-use referee_game::{AmountRange, MAX_SEATS, Meta, Turn, Wrong};
+use referee_game::{AmountRange, MAX_SEATS, Meta, Turn, Wrong, counted};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -12,7 +12,7 @@ use crate::answer::{
     DecisionAnswer, DrawAnswer, EventAnswer, OverAnswer, PositionAnswer, RangeAnswer, TurnAnswer, escaped,
     read_view,
 };
-use crate::{BadAnswer, MOST_AMOUNT, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_STATE};
+use crate::{MOST_AMOUNT, MOST_EVENT, MOST_EVENTS, MOST_LEGAL, MOST_MOVE, MOST_STATE};
 
 /// The characters of a text that an error quotes.
 const QUOTED: usize = 40;
@@ -43,15 +43,15 @@ impl Position {
     ///
     /// # Errors
     /// Names the amount that is not.
-    pub(crate) fn check_amounts(
-        &self,
-        range: Option<AmountRange>,
-        seating: Seating,
-    ) -> Result<(), BadAnswer> {
+    pub(crate) fn check_amounts(&self, range: Option<AmountRange>, seating: Seating) -> Result<(), Wrong> {
         let (Turn::Over(outcome), Some(range)) = (self.turn, range) else { return Ok(()) };
         let mut amounts = (0..seating.sides()).filter_map(|side| outcome.amount(side));
         match amounts.find(|amount| !(range.least..=range.most).contains(amount)) {
-            Some(amount) => Err(BadAnswer::OutOfRange { amount, range }),
+            Some(amount) => {
+                let AmountRange { least, most } = range;
+                let expected = format!("expected {least} to {most}, as in the answer to `start`");
+                Err(format!("`amounts`: {amount}; {expected}").into())
+            }
             None => Ok(()),
         }
     }
@@ -117,11 +117,11 @@ pub(crate) fn read(
     meta: &Meta,
     reasons: &[&'static str],
     seating: Seating,
-) -> Result<Position, BadAnswer> {
+) -> Result<Position, Wrong> {
     let answer: PositionAnswer<'_> = serde_json::from_slice(answer)?;
     let bytes = answer.state.get().len();
     if bytes > MOST_STATE {
-        return Err(BadAnswer::LongState { bytes });
+        return Err(format!("`state` has {bytes} bytes; it has at most {MOST_STATE}").into());
     }
     let mut deciders = Vec::new();
     let turn = match answer.turn {
@@ -130,31 +130,34 @@ pub(crate) fn read(
             for decision in decisions {
                 let seat = Seat(decision.seat);
                 if !seating.all().contains(seat) {
-                    return Err(BadAnswer::NoSuchSeat(seat));
+                    return Err(format!("`decide`: there is no seat {seat}").into());
                 }
                 if seats.iter().any(|before| before >= seat) {
-                    return Err(BadAnswer::UnorderedSeats);
+                    return Err("`decide`: the seats ascend, each once".into());
                 }
                 seats.insert(seat);
                 let decider = decider(decision, meta);
-                deciders.push(decider.map_err(|what| BadAnswer::Decision { seat, what })?);
+                deciders.push(decider.map_err(|what| Wrong::at(format!("seat {seat}"), what))?);
             }
             match seats.len() {
-                0 => return Err(BadAnswer::NoDecision),
+                0 => return Err("`decide`: no seat decides".into()),
                 1 => {}
                 _ if meta.simultaneous => {}
-                _ => return Err(BadAnswer::Simultaneous),
+                _ => return Err("`decide`: several seats, but the manifest has no `simultaneous`".into()),
             }
             Turn::Decide(seats)
         }
         TurnAnswer::Draw(draw) if meta.chance => Turn::Draw(read_draw(&draw)?),
-        TurnAnswer::Draw(_) => return Err(BadAnswer::Chance),
+        TurnAnswer::Draw(_) => return Err("`draw`: the manifest has no `chance`".into()),
         TurnAnswer::Over(over) => Turn::Over(outcome(&over, meta, reasons, seating)?),
     };
     if answer.events.len() > MOST_EVENTS {
-        return Err(BadAnswer::EventCount(answer.events.len()));
+        return Err(format!("`events`: at most {MOST_EVENTS}, not {}", answer.events.len()).into());
     }
-    let events = answer.events.iter().map(|event| read_event(event, meta, seating).map_err(BadAnswer::Event));
+    let events = answer
+        .events
+        .iter()
+        .map(|event| read_event(event, meta, seating).map_err(|why| Wrong::at("`events`", why)));
     Ok(Position {
         state: answer.state.to_owned(),
         turn,
@@ -213,24 +216,39 @@ fn read_legal(mut legal: Vec<String>) -> Result<Vec<String>, Wrong> {
     Ok(legal)
 }
 
-fn read_draw(draw: &DrawAnswer) -> Result<Draw, BadAnswer> {
+fn read_draw(draw: &DrawAnswer) -> Result<Draw, Wrong> {
     match *draw {
         DrawAnswer::Dice { count, sides } if count > 0 && sides > 1 => Ok(Draw::Dice { count, sides }),
-        DrawAnswer::Dice { .. } => Err(BadAnswer::Dice),
-        DrawAnswer::Pick(0) | DrawAnswer::Shuffle(0) => Err(BadAnswer::EmptyDraw),
+        DrawAnswer::Dice { .. } => Err("`dice`: at least one die with at least 2 sides".into()),
+        DrawAnswer::Pick(0) | DrawAnswer::Shuffle(0) => Err("`draw`: at least 1".into()),
         DrawAnswer::Pick(of) => Ok(Draw::Pick { of }),
         DrawAnswer::Shuffle(len) => Ok(Draw::Shuffle { len }),
     }
 }
 
 /// Checks an amount, and gives 0 no sign.
-fn read_amount(amount: f64) -> Result<f64, BadAnswer> {
-    if amount.abs() <= MOST_AMOUNT { Ok(amount + 0.0) } else { Err(BadAnswer::Amount(amount)) }
+fn read_amount(amount: f64) -> Result<f64, Wrong> {
+    if amount.abs() <= MOST_AMOUNT {
+        return Ok(amount + 0.0);
+    }
+    Err(format!("`amounts`: {amount}; expected -{MOST_AMOUNT} to {MOST_AMOUNT}").into())
 }
 
-fn read_range(RangeAnswer { least, most }: RangeAnswer) -> Result<AmountRange, BadAnswer> {
+fn read_range(RangeAnswer { least, most }: RangeAnswer) -> Result<AmountRange, Wrong> {
     let range = AmountRange { least: read_amount(least)?, most: read_amount(most)? };
-    if least < most { Ok(range) } else { Err(BadAnswer::Range { least, most }) }
+    if least < most {
+        return Ok(range);
+    }
+    Err(format!("`amounts`: `least` is {least} and `most` {most}; expected less and more").into())
+}
+
+/// Amounts are missing, or have no unit.
+pub(crate) fn wrong_unit(is_missing: bool) -> Wrong {
+    Wrong::new(if is_missing {
+        "`amounts`: missing, but the manifest has their unit"
+    } else {
+        "`amounts`: the manifest has no `amounts`, which names their unit"
+    })
 }
 
 fn outcome(
@@ -238,31 +256,38 @@ fn outcome(
     meta: &Meta,
     reasons: &[&'static str],
     seating: Seating,
-) -> Result<Outcome, BadAnswer> {
+) -> Result<Outcome, Wrong> {
     let OverAnswer { ranks, amounts, reason } = over;
     let sides = seating.sides();
     if ranks.len() != sides {
-        return Err(BadAnswer::RankCount { sides, ranks: ranks.len() });
+        let sides = counted(sides, "side", "sides");
+        return Err(format!("`ranks`: one for each of {sides}, not {}", ranks.len()).into());
     }
     let expected = |rank: &u8| 1 + ranks.iter().filter(|other| *other < rank).count();
     if ranks.iter().any(|rank| usize::from(*rank) != expected(rank)) {
-        return Err(BadAnswer::Ranks);
+        return Err("`ranks`: each is one more than the number of better sides".into());
     }
     let known = reasons.iter().copied().chain([TURN_LIMIT]).find(|known| known == reason);
     let Some(reason) = known else {
-        return Err(BadAnswer::Reason(excerpt(reason, QUOTED).into_owned()));
+        let reason = excerpt(reason, QUOTED);
+        return Err(format!("`reason`: `{reason}` is not among those of the manifest").into());
     };
     let mut outcome = Outcome::places(ranks, reason);
     outcome.turn_limit = reason == TURN_LIMIT;
     if outcome.turn_limit && ranks.iter().any(|&rank| rank != 1) {
-        return Err(BadAnswer::TurnLimit { ranks: ranks.clone() });
+        let expected = "all sides have rank 1";
+        return Err(format!(
+            "`ranks`: at the `turn_limit` {expected}, not {ranks:?}; a reason of the manifest may rank them"
+        )
+        .into());
     }
     if amounts.is_some() != meta.amounts.is_some() {
-        return Err(BadAnswer::Unit { is_missing: amounts.is_none() });
+        return Err(wrong_unit(amounts.is_none()));
     }
     let Some(amounts) = amounts else { return Ok(outcome) };
     if amounts.len() != sides {
-        return Err(BadAnswer::AmountCount { sides, amounts: amounts.len() });
+        let sides = counted(sides, "side", "sides");
+        return Err(format!("`amounts`: one for each of {sides}, not {}", amounts.len()).into());
     }
     let amounts = amounts.iter().map(|&amount| read_amount(amount)).collect::<Result<Vec<_>, _>>()?;
     Ok(outcome.with_amounts(&amounts))

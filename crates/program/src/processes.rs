@@ -1,6 +1,7 @@
 //! The processes of the program of a game.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::sync::mpsc as blocking;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -9,9 +10,10 @@ use std::{io, iter, thread};
 use tokio::sync::mpsc;
 
 use crate::directory::GameCopy;
-use crate::{BadAnswer, Carrier, MOST_ANSWER, Restarts};
+use crate::{Carrier, MOST_ANSWER, Restarts};
 use referee_bots::{Command, Launch, Launcher, Process, StartError};
 use referee_game::Chain;
+use referee_game::Wrong;
 use referee_game::counted;
 use referee_game::erased::{RulesFailed, RulesWait};
 use referee_game::excerpt::excerpt;
@@ -48,18 +50,20 @@ pub(crate) struct RulesProcesses {
 }
 
 /// Reasons why a process has not answered a request.
-#[derive(Debug, thiserror::Error)]
 enum NotAnswered {
-    #[error("it cannot be started")]
-    NotStarted(#[from] StartError),
-    #[error("it cannot be started: the thread that starts it has panicked")]
-    StarterPanicked,
-    #[error("it ended without an answer ({exit}){}", of_stderr(stderr))]
-    Exited { exit: Detail, stderr: String },
-    #[error("{error}{}{}", if *is_first { BUFFERS } else { "" }, of_stderr(stderr))]
-    Not { error: NoAnswer, is_first: bool, stderr: String },
-    #[error("{}, in the answer {answer}", Chain(.what))]
-    Wrongly { what: BadAnswer, answer: String },
+    Interrupted,
+    NotStarted(Wrong),
+    /// `is_final`: no other process is asked. Nothing else is to be expected of it, or an earlier answer may be wrong.
+    Failed {
+        why: String,
+        is_final: bool,
+    },
+}
+
+impl NotAnswered {
+    fn not_started(why: impl Into<Box<dyn Error + Send + Sync>>) -> NotAnswered {
+        NotAnswered::NotStarted(Wrong::at("it cannot be started", why))
+    }
 }
 
 fn of_stderr(text: &str) -> String {
@@ -75,18 +79,6 @@ fn ends(text: &str) -> String {
             let (first, last) = (&lines[..QUOTED_LINES], &lines[QUOTED_LINES + between..]);
             let between = format!("... ({})", counted(between, "line", "lines"));
             [first, &[between.into()], last].concat().join("\n")
-        }
-    }
-}
-
-impl NotAnswered {
-    /// Returns whether no other process is asked: nothing else is to be expected of it, or an earlier answer
-    /// may be wrong.
-    fn is_final(&self) -> bool {
-        match self {
-            NotAnswered::Not { error: NoAnswer::Unasked, .. } => true,
-            NotAnswered::Not { error: NoAnswer::Late(_), is_first, .. } => *is_first,
-            _ => false,
         }
     }
 }
@@ -133,9 +125,11 @@ impl RulesProcesses {
             orders
         });
         let (reply, started) = blocking::channel();
-        starter.send(reply).map_err(|_| NotAnswered::StarterPanicked)?;
-        let (process, wire, exit) = started.recv().map_err(|_| NotAnswered::StarterPanicked)??;
-        let exchange = Exchange::new(wire).map_err(StartError::System)?;
+        let panicked = || NotAnswered::not_started("the thread that starts it has panicked");
+        starter.send(reply).map_err(|_| panicked())?;
+        let started = started.recv().map_err(|_| panicked())?;
+        let (process, wire, exit) = started.map_err(NotAnswered::not_started)?;
+        let exchange = Exchange::new(wire).map_err(NotAnswered::not_started)?;
         let mut process = RulesProcess { exchange, process, exit, has_answered: false };
         if let Some(first) = self.first.get() {
             if let Err(error) = process.exchange.ask(first, MOST_ANSWER, self.start_limit) {
@@ -154,7 +148,7 @@ impl RulesProcesses {
         &self,
         mut process: RulesProcess,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
     ) -> Result<(), NotAnswered> {
         let limit = if process.has_answered { self.limit } else { self.start_limit };
         let answer = match process.exchange.ask(request, MOST_ANSWER, limit) {
@@ -163,8 +157,9 @@ impl RulesProcesses {
         };
         process.has_answered = true;
         if let Err(what) = accept(&answer) {
-            let answer = excerpt(&String::from_utf8_lossy(&answer), QUOTED).into_owned();
-            return Err(NotAnswered::Wrongly { what, answer });
+            let answer = String::from_utf8_lossy(&answer);
+            let why = format!("{}, in the answer {}", Chain(&what), excerpt(&answer, QUOTED));
+            return Err(NotAnswered::Failed { why, is_final: false });
         }
         self.first.get_or_init(|| request.to_owned());
         self.idle().push(process);
@@ -176,18 +171,19 @@ impl RulesProcess {
     /// The event in place of an answer.
     fn explain(self, error: NoAnswer, is_first: bool) -> NotAnswered {
         let exit = match error {
+            NoAnswer::Interrupted => return NotAnswered::Interrupted,
             NoAnswer::Ended => self.exit.recv_timeout(EXIT).ok(),
             _ => None,
         };
         let (text, _) = self.process.stderr().cut().wait().into_text();
-        let stderr = ends(&text);
-        match exit {
-            Some(exit) => NotAnswered::Exited { exit, stderr },
-            None => {
-                let is_first = is_first && matches!(error, NoAnswer::Late(_));
-                NotAnswered::Not { error, is_first, stderr }
-            }
+        let stderr = of_stderr(&ends(&text));
+        if let Some(exit) = exit {
+            let why = format!("it ended without an answer ({exit}){stderr}");
+            return NotAnswered::Failed { why, is_final: false };
         }
+        let is_first = is_first && matches!(error, NoAnswer::Late(_));
+        let why = format!("{error}{}{stderr}", if is_first { BUFFERS } else { "" });
+        NotAnswered::Failed { why, is_final: is_first || matches!(error, NoAnswer::Unasked) }
     }
 }
 
@@ -230,7 +226,7 @@ impl Carrier for RulesProcesses {
     fn ask(
         &self,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
     ) -> Result<Restarts, RulesFailed> {
         // One that has waited may have ended meanwhile.
         let waiting = self.idle().pop().map(Ok);
@@ -244,16 +240,13 @@ impl Carrier for RulesProcesses {
                     }
                     return Ok(restarts);
                 }
-                Err(NotAnswered::Not { error: NoAnswer::Interrupted, .. }) => {
-                    return Err(RulesFailed::Interrupted);
-                }
-                Err(what) => {
-                    why = Chain(&what).to_string();
-                    // A process that was not started is no failure of the rules.
-                    if !matches!(what, NotAnswered::NotStarted(_) | NotAnswered::StarterPanicked) {
-                        restarts.add(&why);
-                    }
-                    if what.is_final() {
+                Err(NotAnswered::Interrupted) => return Err(RulesFailed::Interrupted),
+                // It is no failure of the rules.
+                Err(NotAnswered::NotStarted(what)) => why = Chain(&what).to_string(),
+                Err(NotAnswered::Failed { why: what, is_final }) => {
+                    restarts.add(&what);
+                    why = what;
+                    if is_final {
                         break;
                     }
                 }

@@ -6,23 +6,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use referee_game::chance::Uniform;
 use referee_game::disguise::Vocabulary;
-use referee_game::erased::{Knowledge, NotOpened, Rules, RulesFailed, RulesWait, Table};
+use referee_game::erased::{Knowledge, Rules, RulesError, RulesFailed, RulesWait, Table};
 use referee_game::excerpt::excerpt;
 use referee_game::notation::Notation;
 use referee_game::openings::{LINES, OpeningFile};
 use referee_game::seat::{Seat, Seating, Viewer};
-use referee_game::{Meta, Misconfigured, OptionMeta, Turn};
+use referee_game::{Meta, OptionMeta, Turn, Wrong};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use crate::answer::{self, CheckAnswer, ExportAnswer, OptionsAnswer, ViewAnswer};
 use crate::cache::AnswerCache;
 use crate::notation::ProgramNotation;
-use crate::position::{self, Position};
+use crate::position::{self, Position, wrong_unit};
 use crate::request::RulesRequest;
 use crate::shown::{self, Shown};
 use crate::table::ProgramTable;
-use crate::{BadAnswer, Carrier, Manifest};
+use crate::{Carrier, Manifest};
 
 /// The characters of a reason against a move, options or a view that are passed on.
 const QUOTED: usize = 400;
@@ -153,9 +153,9 @@ impl ProgramRules {
     }
 
     /// Fills in the defaults.
-    fn complete(&self, options: &RawValue) -> Result<Box<RawValue>, Misconfigured> {
+    fn complete(&self, options: &RawValue) -> Result<Box<RawValue>, Wrong> {
         let id = self.0.meta.id;
-        let wrong = |what: String| Misconfigured(format!("options of {id}: {what}"));
+        let wrong = |what: String| Wrong::from(format!("options of {id}: {what}"));
         let Ok(Value::Object(given)) = serde_json::from_str(options.get()) else {
             return Err(wrong("expected a JSON object".to_owned()));
         };
@@ -193,6 +193,8 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
+const EARLY_EVENTS: Wrong = Wrong::new("`events`: nothing has happened before this position");
+
 impl SharedProgram {
     /// Asks, and reads the answer with `read`, unless a cache has the value by this key. Counts the restarts
     /// that it took.
@@ -202,7 +204,7 @@ impl SharedProgram {
         cache: &Mutex<AnswerCache<Arc<T>>>,
         key: &[u8],
         request: &[u8],
-        read: impl Fn(&[u8]) -> Result<T, BadAnswer>,
+        read: impl Fn(&[u8]) -> Result<T, Wrong>,
     ) -> Result<Arc<T>, RulesFailed> {
         if let Some(known) = lock(cache).get(key) {
             return Ok(known);
@@ -247,7 +249,7 @@ impl SharedProgram {
         self.ask(restarts, &self.checked, &line, &line, |answer| match serde_json::from_slice(answer)? {
             CheckAnswer { ok: true, bad_move: None } => Ok(None),
             CheckAnswer { ok: false, bad_move: Some(why) } => Ok(Some(excerpt(&why, QUOTED).into_owned())),
-            CheckAnswer { .. } => Err(BadAnswer::Check),
+            CheckAnswer { .. } => Err(Wrong::new("expected `{\"ok\":true}`, or `{\"bad_move\":\"why\"}`")),
         })
     }
 
@@ -279,7 +281,7 @@ impl SharedProgram {
         request: &RulesRequest<'_>,
         seat: Seat,
         seating: Seating,
-    ) -> Result<Arc<Position>, NotOpened> {
+    ) -> Result<Arc<Position>, RulesError> {
         let mut imagined = None;
         self.carrier.ask(&request.line(), &mut |answer| {
             let answer = answer::line(answer)?;
@@ -287,15 +289,15 @@ impl SharedProgram {
             let ViewAnswer { bad_view } = serde_json::from_slice(answer)?;
             if let Some(why) = bad_view {
                 let why = excerpt(&why, QUOTED);
-                imagined = Some(Err(Misconfigured(format!("view of {}: {why}", self.meta.id))));
+                imagined = Some(Err(Wrong::from(format!("view of {}: {why}", self.meta.id))));
                 return Ok(());
             }
             let position = position::read(answer, self.meta, &self.reasons, seating)?;
             if !position.events.is_empty() {
-                return Err(BadAnswer::EarlyEvents);
+                return Err(EARLY_EVENTS);
             }
             if !matches!(position.turn, Turn::Decide(seats) if seats.contains(seat)) {
-                return Err(BadAnswer::NotItsTurn(seat));
+                return Err(format!("`decide`: seat {seat}, whose view it was, does not decide").into());
             }
             imagined = Some(Ok(Arc::new(position)));
             Ok(())
@@ -319,10 +321,10 @@ impl SharedProgram {
             }
             let position = position::read(answer, self.meta, &self.reasons, seating)?;
             if !position.events.is_empty() {
-                return Err(BadAnswer::EarlyEvents);
+                return Err(EARLY_EVENTS);
             }
             if position.amounts.is_some() != self.meta.amounts.is_some() {
-                return Err(BadAnswer::Unit { is_missing: position.amounts.is_none() });
+                return Err(wrong_unit(position.amounts.is_none()));
             }
             position.check_amounts(position.amounts, seating)?;
             Ok(Start::Opened(position.into()))
@@ -356,7 +358,7 @@ impl Rules for ProgramRules {
         referee_game::schema::untyped(self.0.meta, &self.default_options(), &self.0.schema)
     }
 
-    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, RulesError> {
         let options = self.complete(options)?;
         let restarts = Arc::<AtomicU32>::default();
         match &*self.0.start(&restarts, &options, seating)? {
@@ -364,7 +366,7 @@ impl Rules for ProgramRules {
                 let position = position.clone();
                 Ok(Box::new(ProgramTable::new(self.0.clone(), seating, options.into(), position, restarts)))
             }
-            Start::Refused(why) => Err(Misconfigured(format!("options of {}: {why}", self.0.meta.id)).into()),
+            Start::Refused(why) => Err(Wrong::from(format!("options of {}: {why}", self.0.meta.id)).into()),
         }
     }
 
@@ -381,14 +383,14 @@ impl Rules for ProgramRules {
         knowledge: &Knowledge<'_>,
         count: usize,
         rng: &mut dyn Uniform,
-    ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened> {
+    ) -> Result<Option<Vec<Box<dyn Table>>>, RulesError> {
         if !self.0.imagines {
             return Ok(None);
         }
         let &Knowledge { options, seating, seat, view, turns_left } = knowledge;
         let options: Arc<RawValue> = self.complete(options)?.into();
         let count = if self.0.meta.hidden { count } else { 1 };
-        let world = |_| -> Result<Box<dyn Table>, NotOpened> {
+        let world = |_| -> Result<Box<dyn Table>, RulesError> {
             let random: [u32; RANDOM_NUMBERS] = std::array::from_fn(|_| rng.uniform(1 << 32) as u32);
             let (seats, sides, random) = (seating.seats(), seating.sides(), &random);
             let request =

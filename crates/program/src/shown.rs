@@ -1,12 +1,13 @@
 //! Positions as viewers see them.
 
 use referee_game::Scene;
+use referee_game::Wrong;
 use referee_game::excerpt::excerpt;
 use referee_game::printable::printable_lines;
 
 use crate::answer::{ShowAnswer, read_view};
 use crate::scene::{self, MovePlaces};
-use crate::{BadAnswer, MOST_SCENE, MOST_TEXT};
+use crate::{MOST_SCENE, MOST_TEXT};
 
 /// The characters of the words or of the view that are shown in place of a board.
 const DERIVED: usize = 4000;
@@ -25,14 +26,14 @@ pub(crate) struct Shown {
 ///
 /// # Errors
 /// If it is invalid.
-pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
+pub(crate) fn read(answer: &[u8]) -> Result<Shown, Wrong> {
     let ShowAnswer { view, text, scene } = serde_json::from_slice(answer)?;
     let view = read_view(view)?;
     let scene = scene.map(|scene| match scene.get().len() {
         ..=MOST_SCENE => scene::read(scene.get()),
-        bytes => Err(format!("it has {bytes} bytes; it has at most {MOST_SCENE}").into()),
+        bytes => Err(Wrong::from(format!("it has {bytes} bytes; it has at most {MOST_SCENE}"))),
     });
-    let (scene, places) = scene.transpose().map_err(BadAnswer::Scene)?.unzip();
+    let (scene, places) = scene.transpose().map_err(|why| Wrong::at("`scene`", why))?.unzip();
     let words = || {
         let words = scene.as_ref().map(|scene| scene.words.join("\n"));
         words.filter(|words| !words.is_empty())
@@ -41,7 +42,7 @@ pub(crate) fn read(answer: &[u8]) -> Result<Shown, BadAnswer> {
     let text = text.unwrap_or_else(derived);
     let mut text = printable_lines(&text).into_owned();
     if text.len() > MOST_TEXT {
-        return Err(BadAnswer::LongText { bytes: text.len() });
+        return Err(format!("`text` has {} bytes; it has at most {MOST_TEXT}", text.len()).into());
     }
     if !text.ends_with('\n') {
         text.push('\n');

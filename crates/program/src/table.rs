@@ -362,11 +362,12 @@ impl Table for ProgramTable {
 mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    use referee_game::Wrong;
     use referee_game::erased::{Rules, RulesWait};
     use serde_json::Map;
 
     use super::*;
-    use crate::{BadAnswer, Carrier, Manifest, ProgramRules, Restarts};
+    use crate::{Carrier, Manifest, ProgramRules, Restarts};
 
     const MANIFEST: &str = "protocol = 1\nid = \"toy\"\ntitle = \"Toy\"\nversion = 1\ncommand = \"./toy\"\nseats = 2\nreasons = [\"won\"]";
 
@@ -382,7 +383,7 @@ mod tests {
         fn ask(
             &self,
             request: &[u8],
-            accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+            accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
         ) -> Result<Restarts, RulesFailed> {
             if request.starts_with(br#"{"type":"show""#) {
                 self.0.fetch_add(1, Ordering::Relaxed);

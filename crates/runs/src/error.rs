@@ -8,14 +8,13 @@ use std::path::Path;
 use referee_bots::StartError;
 use referee_bots::sandbox::Unavailable;
 use referee_engine::runner::RunFailure;
-use referee_game::{Misconfigured, UnknownGame, Wrong};
+use referee_game::Wrong;
 #[cfg(feature = "http")]
-use referee_league::{ActError, NotCounted};
+use referee_league::ActError;
 use referee_match::record::OtherRules;
 use referee_report::site::SiteError;
 use referee_stats::schedule::ScheduleError;
 use referee_store::StoreError;
-use referee_workers::carrier::CarrierError;
 use referee_workers::packing::NotPacked;
 
 /// Whether the user or the machine is wrong, around the error and its sources.
@@ -116,10 +115,8 @@ macro_rules! from {
     };
 }
 
-from!(RunError::Wrong: Wrong, Misconfigured, UnknownGame, OtherRules, ScheduleError, NotPacked);
-#[cfg(feature = "http")]
-from!(RunError::machine: NotCounted);
-from!(RunError::machine: RunFailure, CarrierError, StartError, serde_json::Error, toml::ser::Error);
+from!(RunError::Wrong: Wrong, OtherRules, ScheduleError, NotPacked);
+from!(RunError::machine: RunFailure, StartError, serde_json::Error, toml::ser::Error);
 
 impl From<&'static str> for RunError {
     fn from(what: &'static str) -> RunError {

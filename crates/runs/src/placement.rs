@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use referee_engine::runner::{Halt, MatchRunner, PlanScheduler, RunEnd, RunEvent};
 use referee_game::Catalog;
-use referee_workers::carrier::CarrierError;
+use referee_game::Wrong;
 use referee_workers::packing::{NotPacked, pack_bots, pack_game};
 use referee_workers::{Coordinator, Job, JobBots};
 
@@ -70,7 +70,7 @@ impl Placement {
     }
 
     /// Ends the coordinator, and tells the workers if the run is over.
-    pub(crate) fn end(self, is_over: bool) -> Result<(), CarrierError> {
+    pub(crate) fn end(self, is_over: bool) -> Result<(), Wrong> {
         match self {
             Placement::Here => Ok(()),
             Placement::Workers { coordinator, .. } => coordinator.end(is_over),

@@ -11,7 +11,7 @@
 
 use std::cmp::Ordering;
 
-use referee_game::Misconfigured;
+use referee_game::Wrong;
 use serde::{Deserialize, Serialize};
 
 use crate::Entrant;
@@ -42,10 +42,10 @@ impl GradeTerms {
     ///
     /// # Errors
     /// Which one is out of range.
-    pub fn check(&self) -> Result<(), Misconfigured> {
+    pub fn check(&self) -> Result<(), Wrong> {
         let GradeTerms { within, low, high, .. } = *self;
         if !(within > 0.0 && within.is_finite() && low < high) {
-            return Err(Misconfigured(format!("grades within {within} Elo from {low} to {high} Elo")));
+            return Err(Wrong::from(format!("grades within {within} Elo from {low} to {high} Elo")));
         }
         Ok(())
     }
@@ -134,22 +134,22 @@ pub struct GradeStep {
 pub struct GradeScale(Vec<GradeStep>);
 
 impl TryFrom<Vec<GradeStep>> for GradeScale {
-    type Error = Misconfigured;
+    type Error = Wrong;
 
-    fn try_from(steps: Vec<GradeStep>) -> Result<GradeScale, Misconfigured> {
+    fn try_from(steps: Vec<GradeStep>) -> Result<GradeScale, Wrong> {
         let is_valid = |step: &GradeStep| {
             (-10_000.0..=10_000.0).contains(&step.elo) && (0.0..=1_000_000.0).contains(&step.points)
         };
         if let Some(step) = steps.iter().find(|step| !is_valid(step)) {
             let what = "expected from -10000 to 10000 Elo, and at most 1000000 points";
-            return Err(Misconfigured(format!("grade {}: {what}", step.grade)));
+            return Err(Wrong::from(format!("grade {}: {what}", step.grade)));
         }
         let grows = |two: &[GradeStep]| {
             two[0].elo.total_cmp(&two[1].elo) == Ordering::Less && two[0].points < two[1].points
         };
         if steps.len() < 2 || !steps.windows(2).all(grows) {
             let what = "expected two or more, the lowest first, each with more `elo` and more `points` than the one before";
-            return Err(Misconfigured(what.to_owned()));
+            return Err(Wrong::from(what.to_owned()));
         }
         Ok(GradeScale(steps))
     }

@@ -33,7 +33,7 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 
 use crate::Entrant;
-use referee_game::Misconfigured;
+use referee_game::Wrong;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -57,8 +57,8 @@ impl RaceTerms {
     /// The maximum of `within`.
     pub const MAX_WITHIN: f64 = 800.0;
 
-    pub(crate) fn check(&self) -> Result<(), Misconfigured> {
-        let wrong = |key, value, range| Err(Misconfigured(format!("{key} = {value}: expected {range}")));
+    pub(crate) fn check(&self) -> Result<(), Wrong> {
+        let wrong = |key, value, range| Err(Wrong::from(format!("{key} = {value}: expected {range}")));
         if !(self.within > 0.0 && self.within <= RaceTerms::MAX_WITHIN) {
             return wrong("within", self.within, "Elo above 0, at most 800");
         }

@@ -56,7 +56,7 @@ use std::collections::BTreeMap;
 use super::sample::{Sample, SetMoves};
 use super::sprt::{SetScores, Sprt, TestState};
 use super::{Deals, Entrant, MatchResult};
-use referee_game::{Misconfigured, Seating};
+use referee_game::{Seating, Wrong};
 
 pub use possible::PossibleScores;
 pub use shard::Shard;
@@ -139,8 +139,8 @@ impl Regression {
     ///
     /// # Errors
     /// If a value is out of its range, or there are not two or three sides.
-    pub fn new(terms: StoppingRules, seating: Seating, deals: Deals) -> Result<Regression, Misconfigured> {
-        let fail = |why: String| Err(Misconfigured(why));
+    pub fn new(terms: StoppingRules, seating: Seating, deals: Deals) -> Result<Regression, Wrong> {
+        let fail = |why: String| Err(Wrong::from(why));
         let sides = seating.sides();
         if sides != 2 && sides != 3 {
             return fail(format!("a comparison of two bots needs 2 or 3 sides, not {sides}"));

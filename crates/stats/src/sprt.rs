@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use super::brownian::normal_cdf;
 use super::likelihood::{self, Likeliest, root};
 use crate::rating::{ELO_PER_LOGIT, Estimate, Z95};
-use referee_game::Misconfigured;
+use referee_game::Wrong;
 
 /// The definition of Elo.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,17 +72,17 @@ impl SetScores {
     /// # Errors
     /// If there are no legs, the number of scores is not one more than a multiple of 2 `legs`, or there are more than
     /// 10^15 sets.
-    pub fn of(legs: u32, counts: Vec<u64>) -> Result<SetScores, Misconfigured> {
+    pub fn of(legs: u32, counts: Vec<u64>) -> Result<SetScores, Wrong> {
         let steps = counts.len().saturating_sub(1);
         if legs == 0 || steps == 0 || !steps.is_multiple_of(2 * legs as usize) {
-            return Err(Misconfigured(format!(
+            return Err(Wrong::from(format!(
                 "{} counts do not fit sets of {legs} matches: single matches have 3, sets of two 5, and so on",
                 counts.len()
             )));
         }
         let sets = counts.iter().try_fold(0u64, |sum, &count| sum.checked_add(count));
         if sets.is_none_or(|sets| sets > 1_000_000_000_000_000) {
-            return Err(Misconfigured("more than 10^15 sets are not counted exactly".to_owned()));
+            return Err(Wrong::new("more than 10^15 sets are not counted exactly"));
         }
         Ok(SetScores { legs, counts })
     }
@@ -346,15 +346,15 @@ impl Sprt {
     /// # Errors
     /// If `elo0` is not below `elo1`, one of them is beyond ±1000, or `alpha` and `beta` are not between 0 and 1/2,
     /// exclusive.
-    pub fn new(elo0: f64, elo1: f64, alpha: f64, beta: f64, model: EloModel) -> Result<Sprt, Misconfigured> {
+    pub fn new(elo0: f64, elo1: f64, alpha: f64, beta: f64, model: EloModel) -> Result<Sprt, Wrong> {
         if elo0.is_nan() || elo1.is_nan() || elo0 >= elo1 || elo0 < -1000.0 || elo1 > 1000.0 {
-            return Err(Misconfigured(format!(
+            return Err(Wrong::from(format!(
                 "elo0 = {elo0} and elo1 = {elo1}: elo0 must be below elo1, both from -1000 to 1000"
             )));
         }
         for (name, value) in [("alpha", alpha), ("beta", beta)] {
             if value.is_nan() || value <= 0.0 || value >= 0.5 {
-                return Err(Misconfigured(format!("{name} = {value}: it must be above 0 and below 0.5")));
+                return Err(Wrong::from(format!("{name} = {value}: it must be above 0 and below 0.5")));
             }
         }
         Ok(Sprt { elo0, elo1, alpha, beta, model })

@@ -38,7 +38,7 @@ pub struct Schema {
 
 impl Schema {
     pub fn failed(&self, error: rusqlite::Error) -> StoreError {
-        StoreError::Sqlite { database: self.name, error }
+        StoreError::of_sqlite(self.name, &error)
     }
 
     /// Connects to a file that exists. Readers do not block, and writes survive the end of the process: it has a write-ahead log.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use referee_files::WriteError;
+use referee_game::Wrong;
 use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked, DiskFull};
 
 use crate::rows::BadRow;
@@ -13,9 +14,14 @@ use crate::rows::BadRow;
 /// [`referee_files::StorageWait`], and [`io::ErrorKind::InvalidData`] that a row is damaged.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    // Not as a source: that of SQLite says the same once more in other words.
-    #[error("{database}: {error}")]
-    Sqlite { database: &'static str, error: rusqlite::Error },
+    #[error("{database}")]
+    Sqlite {
+        database: &'static str,
+        kind: io::ErrorKind,
+        /// The sentence of SQLite. The source of its error says the same once more in other words.
+        #[source]
+        why: Wrong,
+    },
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{database}: version {version}, but this program supports {supported}")]
@@ -26,8 +32,6 @@ pub enum StoreError {
     Exists(String),
     #[error(transparent)]
     NotJson(#[from] serde_json::Error),
-    #[error(transparent)]
-    Match(Box<BadRow>),
     #[error("{place}")]
     Row {
         /// The database, or its path, the table and the row.
@@ -39,26 +43,40 @@ pub enum StoreError {
 
 impl From<BadRow> for StoreError {
     fn from(row: BadRow) -> StoreError {
-        StoreError::Match(Box::new(row))
+        let place = match row.id {
+            Some(id) => format!("results: {id}"),
+            None => "results".to_owned(),
+        };
+        StoreError::Row { place, defect: row.defect }
+    }
+}
+
+impl From<StoreError> for Wrong {
+    fn from(error: StoreError) -> Wrong {
+        Wrong::of(&error)
     }
 }
 
 impl StoreError {
+    /// An error of SQLite with this database.
+    pub(crate) fn of_sqlite(database: &'static str, error: &rusqlite::Error) -> StoreError {
+        let kind = match error.sqlite_error_code() {
+            Some(DiskFull) => io::ErrorKind::StorageFull,
+            Some(DatabaseBusy | DatabaseLocked) => io::ErrorKind::ResourceBusy,
+            _ => io::ErrorKind::Other,
+        };
+        StoreError::Sqlite { database, kind, why: error.to_string().into() }
+    }
+
     /// The kind of error: that of a full disk, of a lock, of damage, ...
     pub fn kind(&self) -> io::ErrorKind {
         match self {
             StoreError::Io(error) => error.kind(),
-            StoreError::Sqlite { error, .. } => match error.sqlite_error_code() {
-                Some(DiskFull) => io::ErrorKind::StorageFull,
-                Some(DatabaseBusy | DatabaseLocked) => io::ErrorKind::ResourceBusy,
-                _ => io::ErrorKind::Other,
-            },
+            StoreError::Sqlite { kind, .. } => *kind,
             StoreError::Version { .. } => io::ErrorKind::Unsupported,
             StoreError::Replaced(_) => io::ErrorKind::NotFound,
             StoreError::Exists(_) => io::ErrorKind::AlreadyExists,
-            StoreError::Match(_) | StoreError::Row { .. } | StoreError::NotJson(_) => {
-                io::ErrorKind::InvalidData
-            }
+            StoreError::Row { .. } | StoreError::NotJson(_) => io::ErrorKind::InvalidData,
         }
     }
 }
@@ -86,7 +104,7 @@ mod tests {
     fn full_disk_and_lock_are_waited_for_unlike_damage() {
         let of_sqlite = |code: i32| {
             let error = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
-            StoreError::Sqlite { database: "league", error }.kind()
+            StoreError::of_sqlite("league", &error).kind()
         };
         assert_eq!(of_sqlite(ffi::SQLITE_FULL), io::ErrorKind::StorageFull);
         assert_eq!(of_sqlite(ffi::SQLITE_BUSY), io::ErrorKind::ResourceBusy);

@@ -125,11 +125,10 @@ impl MatchRow {
 
 type RowDefect = Box<dyn Error + Send + Sync>;
 
-#[derive(Debug, thiserror::Error)]
-#[error("results{}", .id.map(|id| format!(": {id}")).unwrap_or_default())]
+/// An invalid row.
+#[derive(Debug)]
 pub struct BadRow {
     pub id: Option<MatchId>,
-    #[source]
     pub defect: RowDefect,
 }
 

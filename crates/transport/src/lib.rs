@@ -41,7 +41,7 @@ pub use mark::Mark;
 #[cfg(any(test, feature = "memory"))]
 pub use memory::{MemoryPeer, MemoryStream, memory_stream};
 pub use stream::{Stream, Wire};
-pub use tls::{BadCertificate, Certificate, Tls, private_key, tls_failure};
+pub use tls::{Certificate, Tls, private_key, tls_failure};
 pub use trust::trust;
 pub use watch::{Arrival, LongComputation, is_interrupted, take_arrivals, watch_while_waiting};
 

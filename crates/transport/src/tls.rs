@@ -3,47 +3,15 @@
 use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rcgen::{CertifiedKey, KeyPair};
 use referee_files::{Folder, read_regular, read_secret};
+use referee_game::Wrong;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection};
-
-/// Reasons why a certificate and its private key cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum BadCertificate {
-    #[error("{}", .path.display())]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        error: io::Error,
-    },
-    #[error("{}", .path.display())]
-    NotPem {
-        path: PathBuf,
-        #[source]
-        error: pem::Error,
-    },
-    #[error("{}: contains no certificate", .0.display())]
-    NoCertificate(PathBuf),
-    #[error("{}: contains no private key in PEM", .0.display())]
-    NoKey(PathBuf),
-    #[error(
-        "{}: the private key is encrypted, and a server cannot ask for its passphrase: decrypt it with `openssl pkey \
-         -in FILE -out NEW`",
-        .0.display()
-    )]
-    EncryptedKey(PathBuf),
-    #[error(transparent)]
-    NotWritten(#[from] io::Error),
-    #[error(transparent)]
-    NotGenerated(#[from] rcgen::Error),
-    #[error(transparent)]
-    Mismatch(#[from] rustls::Error),
-}
 
 /// The server's certificate chain and private key.
 #[derive(Clone, Debug)]
@@ -54,13 +22,13 @@ impl Certificate {
     ///
     /// # Errors
     /// When a file cannot be read, or the key does not match the certificate.
-    pub fn read(chain: &Path, key: &Path) -> Result<Certificate, BadCertificate> {
-        let path = || chain.to_owned();
-        let pem = read_regular(chain).map_err(|error| BadCertificate::Unreadable { path: path(), error })?;
+    pub fn read(chain: &Path, key: &Path) -> Result<Certificate, Wrong> {
+        let place = || chain.display().to_string();
+        let pem = read_regular(chain).map_err(|error| Wrong::at(place(), error))?;
         let certificates: Result<Vec<CertificateDer<'_>>, _> = CertificateDer::pem_slice_iter(&pem).collect();
-        let certificates = certificates.map_err(|error| BadCertificate::NotPem { path: path(), error })?;
+        let certificates = certificates.map_err(|error| Wrong::at(place(), error))?;
         if certificates.is_empty() {
-            return Err(BadCertificate::NoCertificate(path()));
+            return Err(format!("{}: contains no certificate", place()).into());
         }
         Certificate::new(certificates, private_key(key)?)
     }
@@ -70,8 +38,8 @@ impl Certificate {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn self_signed(address: IpAddr, file: &Path) -> Result<Certificate, BadCertificate> {
-        let made = self_signed(address)?;
+    pub fn self_signed(address: IpAddr, file: &Path) -> Result<Certificate, Wrong> {
+        let made = self_signed(address).map_err(|error| Wrong::of(&error))?;
         let (folder, name) = Folder::of_file(file)?;
         folder.public().replace(&name, made.cert.pem().as_bytes())?;
         let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
@@ -83,11 +51,11 @@ impl Certificate {
     ///
     /// # Errors
     /// When a file cannot be read or written, or the key does not match the certificate.
-    pub fn kept(address: IpAddr, chain: &Path, key: &Path) -> Result<Certificate, BadCertificate> {
+    pub fn kept(address: IpAddr, chain: &Path, key: &Path) -> Result<Certificate, Wrong> {
         if key.exists() && chain.exists() {
             return Certificate::read(chain, key);
         }
-        let made = self_signed(address)?;
+        let made = self_signed(address).map_err(|error| Wrong::of(&error))?;
         for (file, pem) in [(chain, made.cert.pem()), (key, made.signing_key.serialize_pem())] {
             let (folder, name) = Folder::of_file(file)?;
             folder.replace(&name, pem.as_bytes())?;
@@ -100,16 +68,12 @@ impl Certificate {
         Arc::clone(&self.0)
     }
 
-    fn new(
-        chain: Vec<CertificateDer<'static>>,
-        key: PrivateKeyDer<'static>,
-    ) -> Result<Certificate, BadCertificate> {
+    fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<Certificate, Wrong> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_no_client_auth()
-            .with_single_cert(chain, key)?;
-        Ok(Certificate(Arc::new(config)))
+            .with_safe_default_protocol_versions()
+            .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key));
+        Ok(Certificate(Arc::new(config.map_err(|error| Wrong::of(&error))?)))
     }
 
     /// Starts the server side of a TLS connection.
@@ -126,18 +90,21 @@ impl Certificate {
 ///
 /// # Errors
 /// When the file cannot be read, or has no key that is usable without a passphrase.
-pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, BadCertificate> {
-    let path = path.to_owned();
-    let secret = match read_secret(&path) {
-        Ok(secret) => secret,
-        Err(error) => return Err(BadCertificate::Unreadable { path, error }),
-    };
+pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, Wrong> {
+    let place = path.display().to_string();
+    let secret = read_secret(path).map_err(|error| Wrong::at(place.clone(), error))?;
     let signs = ["-----BEGIN ENCRYPTED PRIVATE KEY-----", "Proc-Type: 4,ENCRYPTED"];
     let is_encrypted = signs.iter().any(|sign| secret.contains(sign));
     PrivateKeyDer::from_pem_slice(secret.as_bytes()).map_err(|error| match error {
-        _ if is_encrypted => BadCertificate::EncryptedKey(path),
-        pem::Error::NoItemsFound => BadCertificate::NoKey(path),
-        error => BadCertificate::NotPem { path, error },
+        _ if is_encrypted => {
+            let expected = "decrypt it with `openssl pkey -in FILE -out NEW`";
+            format!(
+                "{place}: the private key is encrypted, and a server cannot ask for its passphrase: {expected}"
+            )
+            .into()
+        }
+        pem::Error::NoItemsFound => format!("{place}: contains no private key in PEM").into(),
+        error => Wrong::at(place, error),
     })
 }
 

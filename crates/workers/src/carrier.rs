@@ -5,18 +5,15 @@
 //! coordinator counts deliveries, gives a set that makes no progress to another machine, and counts the first outcome of
 //! a set only.
 
-use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
+use referee_game::Wrong;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use crate::archive::ArchiveId;
 use crate::machine::{Machine, MachineState};
-#[cfg(feature = "nats")]
-use crate::nats::BrokerError;
 use crate::trial::{TrialEvent, TrialJob, TrialReply};
 use crate::unit::{EncodedOutcome, UnitId, UnitOutcome, WorkUnit};
 
@@ -34,7 +31,7 @@ pub trait CoordinatorEnd {
         self,
         orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> impl Future<Output = Result<(), CarrierError>>;
+    ) -> impl Future<Output = Result<(), Wrong>>;
 }
 
 /// A worker's end of a carrier.
@@ -48,21 +45,7 @@ pub trait WorkerEnd {
         self,
         requests: UnboundedReceiver<Request>,
         assignments: UnboundedSender<Assignment>,
-    ) -> impl Future<Output = Result<(), CarrierError>>;
-}
-
-/// Reasons why a carrier cannot work.
-#[derive(Debug, thiserror::Error)]
-pub enum CarrierError {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[cfg(feature = "nats")]
-    #[error(transparent)]
-    Broker(#[from] BrokerError),
-    #[error("the carrier panicked")]
-    Panicked,
-    #[error("the carrier has failed")]
-    Ended,
+    ) -> impl Future<Output = Result<(), Wrong>>;
 }
 
 /// From the coordinator to its end.
@@ -145,35 +128,6 @@ pub enum Request {
     Tried(u64, TrialReply, Vec<u8>),
 }
 
-/// Reasons why an archive is not available.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum FetchError {
-    #[error("{0}")]
-    Missing(String),
-    #[error("it was not asked for")]
-    Unasked,
-    #[error("{size} bytes, of which {part} are in this part")]
-    Size { size: u64, part: usize },
-    #[error(transparent)]
-    Io(Arc<io::Error>),
-    #[cfg(feature = "nats")]
-    #[error(transparent)]
-    Broker(Arc<BrokerError>),
-}
-
-#[cfg(feature = "nats")]
-impl From<BrokerError> for FetchError {
-    fn from(error: BrokerError) -> FetchError {
-        FetchError::Broker(Arc::new(error))
-    }
-}
-
-impl From<io::Error> for FetchError {
-    fn from(error: io::Error) -> FetchError {
-        FetchError::Io(Arc::new(error))
-    }
-}
-
 /// From a worker's end to the worker.
 #[derive(Clone, Debug)]
 pub enum Assignment {
@@ -191,7 +145,7 @@ pub enum Assignment {
     State(String, MachineState),
     /// A coordinator speaks another version of the messages.
     Incompatible(String),
-    /// An archive is in the file, or why not.
-    Fetched(ArchiveId, Result<(), FetchError>),
+    /// An archive is in the file, or why it is not available.
+    Fetched(ArchiveId, Result<(), Wrong>),
     Over(String),
 }

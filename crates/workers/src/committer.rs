@@ -10,9 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::job::{Job, JobBots};
 use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
 use crate::verify::{NotVerified, Unstarted, VerifiedMatch, verify};
-use referee_engine::runner::{
-    EndedMatch, Fixture, Halt, NoShow, RecordSink, RunEvent, RunFailure, StartFailure,
-};
+use referee_engine::runner::{EndedMatch, Fixture, Halt, NoShow, RecordSink, RunEvent};
 use referee_files::Records;
 use referee_game::seat::Seat;
 use referee_game::{Catalog, Chain, Wrong};
@@ -146,7 +144,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
             Ok(verified) => verified,
             Err(why @ NotVerified::RulesFailed(..)) => {
                 let failure = Wrong::at(outcome.unit.to_string(), why);
-                return CommitResult::Failed(RunFailure::other(failure).into());
+                return CommitResult::Failed(failure.into());
             }
             Err(why) => return CommitResult::Refused(Chain(&why).to_string()),
         };
@@ -184,6 +182,6 @@ fn no_show(fixture: &Fixture, finished: &FinishedMatch) -> Option<NoShow> {
     let seat = finished.faults.iter().position(is_absent)?;
     let said = finished.evidence.iter().find(|evidence| evidence.seat.index() == seat);
     let detail = said.and_then(|evidence| evidence.detail.clone()).unwrap_or_default();
-    let why = Box::new(StartFailure::OnWorker { name: finished.seats[seat].clone(), detail });
+    let why = format!("the bot `{}` does not start: {detail}", finished.seats[seat]);
     Some(NoShow { entrant: fixture.bots[seat], seat: Seat(seat as u8), why })
 }

@@ -7,20 +7,21 @@ use std::sync::mpsc as blocking;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use referee_game::Wrong;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict};
+use crate::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict};
 use crate::committer::Committer;
 use crate::dispatcher::Dispatcher;
 use crate::fleet::Fleet;
 use crate::job::Job;
 use crate::unit::UnitId;
 use crate::verdicts::Verdicts;
-use referee_engine::runner::{Halt, RunEnd, RunEvent, RunFailure, SetScheduler};
+use referee_engine::runner::{Halt, RunEnd, RunEvent, SetScheduler};
 use referee_store::{Leases, StoreError};
 
 /// The thread of a carrier, for which the last of its coordinators waits.
-type CarrierThread = Arc<JoinHandle<Result<(), CarrierError>>>;
+type CarrierThread = Arc<JoinHandle<Result<(), Wrong>>>;
 
 /// Hands sets out to workers. It stays when the run that it serves is changed.
 pub struct Coordinator {
@@ -115,7 +116,7 @@ impl Coordinator {
         let mut end = RunEnd::default();
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
-            Err(error) => return RunEnd { why: Some(RunFailure::NoRuntime(error)), ..end },
+            Err(error) => return RunEnd { why: Some(error.into()), ..end },
         };
         let drain = job.drain.take();
         let committer = Committer::new(&mut job, on_event);
@@ -138,7 +139,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// Why the carrier failed.
-    pub fn end(self, is_over: bool) -> Result<(), CarrierError> {
+    pub fn end(self, is_over: bool) -> Result<(), Wrong> {
         if is_over {
             // The channel is closed if the carrier has failed.
             let _ = self.orders.send(Order::Over(self.run));
@@ -148,10 +149,10 @@ impl Coordinator {
     }
 
     /// The reason why the carrier has ended before the run.
-    pub(super) fn failure(&mut self) -> CarrierError {
+    pub(super) fn failure(&mut self) -> Wrong {
         match self.thread.take().map(join) {
             Some(Err(error)) => error,
-            Some(Ok(())) | None => CarrierError::Ended,
+            Some(Ok(())) | None => Wrong::new("the carrier has failed"),
         }
     }
 
@@ -166,7 +167,7 @@ impl Coordinator {
     }
 }
 
-fn join(carrier: CarrierThread) -> Result<(), CarrierError> {
+fn join(carrier: CarrierThread) -> Result<(), Wrong> {
     let carrier = Arc::into_inner(carrier).map(JoinHandle::join);
-    carrier.map_or(Ok(()), |joined| joined.unwrap_or(Err(CarrierError::Panicked)))
+    carrier.map_or(Ok(()), |joined| joined.unwrap_or(Err(Wrong::new("the carrier panicked"))))
 }

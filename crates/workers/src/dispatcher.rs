@@ -183,7 +183,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
                 },
                 committed = committed.recv() => match committed {
                     Some(committed) => self.commit(committed)?,
-                    None => return Err(RunFailure::Panicked.into()),
+                    None => return Err(RunFailure::panicked().into()),
                 },
                 _ = ticks.tick() => {
                     self.deduct_absence();

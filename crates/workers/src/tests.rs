@@ -13,7 +13,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::oneshot;
 
-use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
+use crate::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
 use crate::machine::Machine;
 use crate::unit::{Place, UnitBot, UnitId, UnitOutcome, WorkUnit};
 use crate::{Coordinator, Job, JobBots, verify};
@@ -21,6 +21,7 @@ use referee_bots::Command;
 use referee_engine::driver::{MatchPlan, PlannedSeat, Run, Terms};
 use referee_engine::runner::{EndedMatch, Openings, PlanScheduler, RunEnd, RunEvent, Scoring};
 use referee_engine::sources::{BotSpec, Source};
+use referee_game::Wrong;
 use referee_game::chance::{RandomStream, Seed, Uniform};
 use referee_game::{Catalog, Chain, Seating};
 use referee_match::record;
@@ -153,7 +154,7 @@ impl<F: FnMut(&WorkUnit, &str, &Catalog) -> Vec<CarrierEvent>> CoordinatorEnd fo
         mut self,
         mut orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> Result<(), CarrierError> {
+    ) -> Result<(), Wrong> {
         let machine = |number| Machine { name: format!("box{number}"), slots: 2, ..Machine::default() };
         for number in 0..self.workers {
             let _ = events.send(CarrierEvent::Joined(machine(number), Vec::new()));
@@ -380,7 +381,7 @@ impl CoordinatorEnd for RepeatingCarrier {
         self,
         mut orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> Result<(), CarrierError> {
+    ) -> Result<(), Wrong> {
         let mut outcomes = BTreeMap::new();
         let (mut judged, mut last) = (0, None);
         for name in ["cheat", "box"] {
@@ -456,7 +457,7 @@ impl CoordinatorEnd for ChangingCarrier {
         mut self,
         mut orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> Result<(), CarrierError> {
+    ) -> Result<(), Wrong> {
         for name in ["cheat", "box"] {
             let machine = Machine { name: name.to_owned(), slots: 2, ..Machine::default() };
             let _ = events.send(CarrierEvent::Joined(machine, Vec::new()));

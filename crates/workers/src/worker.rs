@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::archive::{ArchiveId, Cache, Unpacked};
-use crate::carrier::{Assignment, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::MachineState;
 use crate::player::{Location, PlayerEvent, UnitKind, UnitPlayer, check_least};
 use crate::trial::{TrialJob, TrialMachine, TrialReply};
@@ -337,7 +337,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
     }
 
     /// An archive has arrived, or is not available.
-    fn fetched(&mut self, id: ArchiveId, result: Result<(), FetchError>) {
+    fn fetched(&mut self, id: ArchiveId, result: Result<(), Wrong>) {
         let Some(file) = self.incoming.remove(&id) else { return };
         if self.trials.values().any(|trial| trial.wants(id)) {
             return self.fetched_for_trial(id, file, result);

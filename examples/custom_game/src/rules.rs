@@ -5,8 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use referee::game::{
-    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Outcome, ReasonMeta, Schemas,
-    Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Game, Imagination, Imagine, Known, Meta, NoDraw, NoFact, Outcome, ReasonMeta, Schemas, Seat, SeatSet,
+    Seating, Turn, Uniform, Viewer, Wrong,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -130,7 +130,7 @@ impl Game for TicTacToe {
     type Key = TicTacToe;
     type Draw = NoDraw;
 
-    fn start(_: &Options, _: Seating) -> Result<TicTacToe, Misconfigured> {
+    fn start(_: &Options, _: Seating) -> Result<TicTacToe, Wrong> {
         Ok(TicTacToe::START)
     }
 

@@ -12,7 +12,7 @@ use crate::cli::{progress, screen};
 use crate::game::{Catalog, Wrong, counted, json};
 use crate::league::{
     BotDisplayNames, FinalStandings, LadderRow, LadderRulings, LadderSeason, League, LeagueBot, LeagueMatch,
-    LeagueOwner, NotCounted, ranking,
+    LeagueOwner, ranking,
 };
 use crate::report::{csv_line, table};
 use crate::runs::league::config::{LadderConfig, LadderGame, LeagueConfig};
@@ -265,8 +265,7 @@ fn standings(
             }
         }
     } else {
-        let each = |row| add(row).map_err(NotCounted::from);
-        league.for_each_match(&ladder.name, Some(season.number), each).map_err(Failure::cannot_run)?;
+        league.for_each_match(&ladder.name, Some(season.number), add).map_err(Failure::cannot_run)?;
     }
     // These ratings depend on the order.
     results.sort_unstable_by_key(|result| result.set);

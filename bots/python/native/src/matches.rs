@@ -5,7 +5,7 @@ use std::sync::Arc;
 use referee_game::DrawOf;
 use referee_game::chance::Draw;
 use referee_game::chance::{RandomKey, RandomStream, Seed};
-use referee_game::{Game, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
+use referee_game::{Game, Outcome, Seat, SeatSet, Seating, Turn, Uniform, Viewer, Wrong};
 
 use crate::encodings::{Encoding, MoveOf, Word};
 
@@ -116,7 +116,7 @@ impl<E: Encoding> MatchesOf<E> {
         options: &<E::Game as Game>::Options,
         seating: Seating,
         size: usize,
-    ) -> Result<Self, Misconfigured> {
+    ) -> Result<Self, Wrong> {
         Ok(MatchesOf {
             encoding: E::new(seating),
             seating,

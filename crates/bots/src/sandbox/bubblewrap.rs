@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use referee_game::Wrong;
+
 use super::view::SYSTEM;
 use super::{Confinement, Sandbox};
 use crate::command::{find, is_program};
@@ -23,39 +25,20 @@ pub(crate) fn program() -> Option<PathBuf> {
     find("bwrap".as_ref(), std::env::var_os("PATH").as_deref(), is_program)
 }
 
-/// Reasons why bubblewrap cannot isolate a bot, and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BubblewrapProblem {
-    #[error("bubblewrap is not installed: on Debian and Ubuntu, `apt-get install bubblewrap`")]
-    NotInstalled,
-    #[error("{}: {error}", .program.display())]
-    NotStarted { program: PathBuf, error: String },
-    #[error("{said}; {obstacle}; {HELP}")]
-    Failed {
-        /// The first line that it writes.
-        said: String,
-        obstacle: NamespaceObstacle,
-    },
-}
-
-/// Reasons why bubblewrap cannot create namespaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NamespaceObstacle {
-    #[error("AppArmor restricts user namespaces: allow them to /usr/bin/bwrap")]
-    AppArmor,
-    #[error("needs bubblewrap 0.8 or later")]
-    OldVersion,
-    #[error("user namespaces must be allowed, in a container by its runtime")]
-    NoUserNamespaces,
-}
-
 /// Tries bubblewrap with the namespaces of a bot.
-pub(super) fn probe() -> Result<(), BubblewrapProblem> {
-    let Some(program) = program() else { return Err(BubblewrapProblem::NotInstalled) };
+///
+/// # Errors
+/// Why it cannot isolate a bot, and what would help.
+pub(super) fn probe() -> Result<(), Wrong> {
+    let Some(program) = program() else {
+        return Err(Wrong::new(
+            "bubblewrap is not installed: on Debian and Ubuntu, `apt-get install bubblewrap`",
+        ));
+    };
     let mut bwrap = Command::new(&program);
     bwrap.args(isolation(false)).args(["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "true"]);
     let ended = bwrap.stdin(Stdio::null()).output();
-    let ended = ended.map_err(|error| BubblewrapProblem::NotStarted { program, error: error.to_string() })?;
+    let ended = ended.map_err(|error| Wrong::at(program.display().to_string(), error))?;
     if ended.status.success() {
         return Ok(());
     }
@@ -63,11 +46,11 @@ pub(super) fn probe() -> Result<(), BubblewrapProblem> {
     let said = said.lines().next().unwrap_or("bubblewrap failed");
     let restricted = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
     let obstacle = match std::fs::read_to_string(restricted) {
-        Ok(text) if text.trim() == "1" => NamespaceObstacle::AppArmor,
-        _ if said.contains("--disable-userns") => NamespaceObstacle::OldVersion,
-        _ => NamespaceObstacle::NoUserNamespaces,
+        Ok(text) if text.trim() == "1" => "AppArmor restricts user namespaces: allow them to /usr/bin/bwrap",
+        _ if said.contains("--disable-userns") => "needs bubblewrap 0.8 or later",
+        _ => "user namespaces must be allowed, in a container by its runtime",
     };
-    Err(BubblewrapProblem::Failed { said: said.to_owned(), obstacle })
+    Err(format!("{said}; {obstacle}; {HELP}").into())
 }
 
 /// The options that isolate a bot, apart from its files.

@@ -12,7 +12,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::{BotLimits, ConfinementError};
+use referee_game::Wrong;
+
+use super::BotLimits;
+use crate::launcher::SpawnError;
 
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
 /// The period of `cpu.max`, in microseconds.
@@ -27,32 +30,21 @@ const TRIES_TO_REMOVE: u32 = 200;
 const HELP: &str =
     "with systemd, start the referee as `systemd-run --user --scope -p Delegate=yes referee ...`";
 
-/// Reasons why no control group can be created and limited here, and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CgroupProblem {
-    #[error("no cgroup v2 hierarchy is mounted; {HELP}")]
-    NoHierarchy,
-    #[error("{} lacks one of the controllers memory, pids and cpu; {HELP}", .group.display())]
-    NoControllers { group: PathBuf },
-    #[error("{} is not delegated to this user ({error}); {HELP}", .group.display())]
-    NotDelegated { group: PathBuf, error: String },
-    #[error("{}: other processes are in the control group of the referee ({error}); {HELP}", .group.display())]
-    Shared { group: PathBuf, error: String },
-}
-
 /// The control group of a bot. Dropping it kills the processes in it and removes it.
 #[derive(Debug)]
 pub(crate) struct Cgroup(PathBuf);
 
 /// Prepares the subtree of this process, once.
 ///
-/// # Errors Names the missing part, and the remedy.
-pub(super) fn subtree() -> Result<&'static Path, CgroupProblem> {
-    static SUBTREE: OnceLock<Result<PathBuf, CgroupProblem>> = OnceLock::new();
+/// # Errors
+/// What is missing, and what would help.
+pub(super) fn subtree() -> Result<&'static Path, Wrong> {
+    static SUBTREE: OnceLock<Result<PathBuf, Wrong>> = OnceLock::new();
     let prepare = || {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let folder = own_folder(&mounts, &own).ok_or(CgroupProblem::NoHierarchy)?;
+        let folder =
+            own_folder(&mounts, &own).ok_or_else(|| format!("no cgroup v2 hierarchy is mounted; {HELP}"))?;
         delegate(&folder).map(|()| folder)
     };
     SUBTREE.get_or_init(prepare).as_deref().map_err(Clone::clone)
@@ -78,13 +70,14 @@ fn lists_controllers(folder: &Path, file: &str) -> bool {
 }
 
 /// Makes the controllers available to groups below `folder`.
-fn delegate(folder: &Path) -> Result<(), CgroupProblem> {
-    let group = folder.to_owned();
+fn delegate(folder: &Path) -> Result<(), Wrong> {
+    let group = folder.display();
     if !lists_controllers(folder, "cgroup.controllers") {
-        return Err(CgroupProblem::NoControllers { group });
+        let lacking = "lacks one of the controllers memory, pids and cpu";
+        return Err(format!("{group} {lacking}; {HELP}").into());
     }
     let refused =
-        |error: io::Error| CgroupProblem::NotDelegated { group: folder.to_owned(), error: error.to_string() };
+        |error: io::Error| Wrong::from(format!("{group} is not delegated to this user ({error}); {HELP}"));
     if lists_controllers(folder, "cgroup.subtree_control") {
         // It may still not be writable.
         let trial = folder.join(format!("referee-trial-{}", std::process::id()));
@@ -95,8 +88,10 @@ fn delegate(folder: &Path) -> Result<(), CgroupProblem> {
     fs::write(ours.join("cgroup.procs"), std::process::id().to_string()).map_err(refused)?;
     let enable = || fs::write(folder.join("cgroup.subtree_control"), "+memory +pids +cpu");
     // A child that has just ended, such as one that tried another layer, is still in the group.
-    while_busy(TRIES_TO_DELEGATE, enable)
-        .map_err(|error| CgroupProblem::Shared { group, error: error.to_string() })
+    while_busy(TRIES_TO_DELEGATE, enable).map_err(|error| {
+        let what = "other processes are in the control group of the referee";
+        format!("{group}: {what} ({error}); {HELP}").into()
+    })
 }
 
 /// Tries something again while processes that are ending prevent it.
@@ -115,13 +110,13 @@ impl Cgroup {
     ///
     /// # Errors
     /// If the group cannot be created, or a limit does not hold.
-    pub(super) fn create(limits: &BotLimits) -> Result<Cgroup, ConfinementError> {
+    pub(super) fn create(limits: &BotLimits) -> Result<Cgroup, SpawnError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Cgroup::below(subtree()?, &format!("referee-{}-bot-{number}", std::process::id()), limits)
     }
 
-    fn below(subtree: &Path, name: &str, limits: &BotLimits) -> Result<Cgroup, ConfinementError> {
+    fn below(subtree: &Path, name: &str, limits: &BotLimits) -> Result<Cgroup, SpawnError> {
         let path = subtree.join(name);
         fs::create_dir(&path)?;
         let group = Cgroup(path);
@@ -141,7 +136,7 @@ impl Cgroup {
     }
 
     /// Writes a limit and reads it back. The kernel rounds memory down to whole pages.
-    fn set(&self, file: &str, value: &str) -> Result<(), ConfinementError> {
+    fn set(&self, file: &str, value: &str) -> Result<(), SpawnError> {
         let file = self.0.join(file);
         fs::write(&file, value)?;
         let kept = fs::read_to_string(&file)?;
@@ -151,7 +146,8 @@ impl Cgroup {
         if kept == value || kept.parse().ok().zip(value.parse().ok()).is_some_and(|(k, v)| is_close(k, v)) {
             return Ok(());
         }
-        Err(ConfinementError::LimitNotKept { file, written: value.to_owned(), kept: kept.to_owned() })
+        let file = file.display();
+        Err(Wrong::from(format!("{file}: {value} was written, but {kept} is in force")).into())
     }
 
     /// The folder, for the process that joins it.

@@ -7,15 +7,14 @@ use landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, Scope, make_bitflags, path_beneath_rules,
 };
-use rustix::io::Errno;
+use referee_game::Wrong;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capability_is_in_bounding_set, remove_capability_from_bounding_set,
 };
-use seccompiler::BackendError;
 
 use super::seccomp::{self, FilterScope, Sockets};
-use super::{Confinement, Layer, LayerProblem, Sandbox};
+use super::{Confinement, Layer, Sandbox};
 use crate::keep;
 
 /// The version of Landlock whose file rights are used, as far as the kernel has them.
@@ -43,37 +42,18 @@ const KERNEL: [&str; 13] = [
     "tracefs",
 ];
 
-/// Reasons why the process of the launcher cannot become the bot.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NotConfined {
-    #[error(transparent)]
-    System(#[from] io::Error),
-    #[error(transparent)]
-    Landlock(#[from] RulesetError),
-    #[error(transparent)]
-    NoFilter(#[from] BackendError),
-    #[error(transparent)]
-    FilterNotApplied(#[from] seccompiler::Error),
-}
-
-impl From<Errno> for NotConfined {
-    fn from(error: Errno) -> NotConfined {
-        NotConfined::System(error.into())
-    }
-}
-
 /// Applies the layers that act on the current thread. They last across `execve` and are inherited by children.
-pub(crate) fn confine(confinement: &Confinement) -> Result<(), NotConfined> {
+pub(crate) fn confine(confinement: &Confinement) -> io::Result<()> {
     let sandbox = &confinement.sandbox;
     if sandbox.has(Layer::Rlimits) {
         set_limits(sandbox)?;
     }
     if sandbox.has(Layer::NoNewPrivs) {
-        rustix::thread::set_no_new_privs(true).map_err(io::Error::from)?;
+        rustix::thread::set_no_new_privs(true)?;
         drop_capabilities()?;
     }
     if sandbox.has(Layer::Landlock) {
-        restrict(confinement)?;
+        restrict(confinement).map_err(io::Error::other)?;
     }
     if sandbox.has(Layer::Seccomp) {
         let is_isolated = sandbox.has(Layer::Bubblewrap);
@@ -84,7 +64,8 @@ pub(crate) fn confine(confinement: &Confinement) -> Result<(), NotConfined> {
         };
         let confines_files = sandbox.confines_files();
         let (has_ipc, keeps_metadata) = (is_isolated || !confines_files, confinement.keeps_metadata);
-        seccomp::install(FilterScope { sockets, has_ipc, is_isolated, confines_files, keeps_metadata })?;
+        let scope = FilterScope { sockets, has_ipc, is_isolated, confines_files, keeps_metadata };
+        seccomp::install(scope).map_err(io::Error::other)?;
     }
     Ok(())
 }
@@ -149,17 +130,27 @@ fn has(files: BitFlags<AccessFs>, scopes: BitFlags<Scope>) -> Result<(), Ruleset
     ruleset.and_then(Ruleset::create).map(drop)
 }
 
-pub(super) fn has_landlock() -> Result<(), LayerProblem> {
-    has(AccessFs::from_all(OLDEST), BitFlags::EMPTY).map_err(|_| LayerProblem::NoLandlock)
+pub(super) fn has_landlock() -> Result<(), Wrong> {
+    has(AccessFs::from_all(OLDEST), BitFlags::EMPTY).map_err(|_| {
+        Wrong::new(
+            "needs Landlock in the kernel: Linux 5.19 or later with `landlock` in CONFIG_LSM or in the kernel's option `lsm=`",
+        )
+    })
 }
 
 /// Returns whether Landlock restricts emptying files, as it does from its third version on.
-pub(super) fn has_landlock_truncate() -> Result<(), LayerProblem> {
-    has(AccessFs::from_all(ABI::V3), BitFlags::EMPTY).map_err(|_| LayerProblem::NoLandlockTruncate)
+pub(super) fn has_landlock_truncate() -> Result<(), Wrong> {
+    has(AccessFs::from_all(ABI::V3), BitFlags::EMPTY).map_err(|_| {
+        Wrong::new(
+            "needs Linux 6.2 or later without the layer bubblewrap: before, Landlock does not restrict `truncate`",
+        )
+    })
 }
 
-pub(super) fn has_landlock_scope() -> Result<(), LayerProblem> {
-    has(AccessFs::from_all(OLDEST), Scope::from_all(ABI::V6)).map_err(|_| LayerProblem::NoLandlockScope)
+pub(super) fn has_landlock_scope() -> Result<(), Wrong> {
+    has(AccessFs::from_all(OLDEST), Scope::from_all(ABI::V6)).map_err(|_| {
+        Wrong::new("needs Linux 6.12 or later with Landlock; the sandbox `strict` works without")
+    })
 }
 
 fn restrict(confinement: &Confinement) -> Result<(), RulesetError> {

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use referee_game::Wrong;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::{Cgroup, CgroupProblem, Layer, Sandbox, Size, View, bubblewrap};
+use super::{Cgroup, Layer, Sandbox, Size, View, bubblewrap};
 use crate::keep::{self, KeptFolder};
+use crate::launcher::SpawnError;
 use crate::{Command, Keep};
 
 /// Steps of the launcher in a bot's process before its program runs.
@@ -46,21 +47,6 @@ pub(crate) struct ConfinementGuard {
     pub(crate) kept: Option<Box<KeptFolder>>,
 }
 
-/// Reasons why the sandbox of a bot cannot be prepared.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfinementError {
-    #[error(transparent)]
-    System(#[from] io::Error),
-    #[error("its sandbox would show {}, which no bot may see: name files without it", .0.display())]
-    Exposed(PathBuf),
-    #[error("bubblewrap is no longer installed")]
-    NoBubblewrap,
-    #[error(transparent)]
-    Cgroup(#[from] CgroupProblem),
-    #[error("{}: {written} was written, but {kept} is in force", .file.display())]
-    LimitNotKept { file: PathBuf, written: String, kept: String },
-}
-
 impl Confinement {
     /// Prepares the sandbox of a bot, and adapts its environment to it.
     ///
@@ -69,7 +55,7 @@ impl Confinement {
     pub(crate) fn of(
         command: &Command,
         environment: &mut BTreeMap<OsString, OsString>,
-    ) -> Result<(Confinement, ConfinementGuard), ConfinementError> {
+    ) -> Result<(Confinement, ConfinementGuard), SpawnError> {
         let sandbox = command.sandbox.clone();
         let mut confinement = Confinement { sandbox, ..Confinement::default() };
         let mut guard = ConfinementGuard::default();
@@ -88,12 +74,17 @@ impl Confinement {
         }
         confinement.view = View::of(command);
         if let Some(path) = confinement.view.exposed() {
-            return Err(ConfinementError::Exposed(path));
+            let path = path.display();
+            return Err(Wrong::from(format!(
+                "its sandbox would show {path}, which no bot may see: name files without it"
+            ))
+            .into());
         }
         if confinement.sandbox.has(Layer::Bubblewrap) {
             guard.is_wrapped = true;
             confinement.keep = command.keep.as_ref().map(Keep::size);
-            confinement.bubblewrap = Some(bubblewrap::program().ok_or(ConfinementError::NoBubblewrap)?);
+            confinement.bubblewrap =
+                Some(bubblewrap::program().ok_or(Wrong::new("bubblewrap is no longer installed"))?);
         } else {
             confinement.keeps_metadata = true;
             let scratch = tempfile::Builder::new().prefix("referee-bot-").tempdir()?;

@@ -4,9 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use referee_game::Wrong;
 use serde::{Deserialize, Serialize};
-
-use super::{BubblewrapProblem, CgroupProblem, InvalidSandbox};
 
 /// A mechanism of the kernel that confines a bot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -55,14 +54,15 @@ impl Layer {
 
     /// Tries whether this machine has the layer. Later calls return the first result.
     ///
-    /// # Errors Names the defect, and the package to install or the setting to change.
-    pub fn probe(self) -> Result<(), LayerProblem> {
-        static RESULTS: [OnceLock<Result<(), LayerProblem>>; 7] = [const { OnceLock::new() }; 7];
+    /// # Errors
+    /// What is wrong, and what to install or to allow.
+    pub fn probe(self) -> Result<(), Wrong> {
+        static RESULTS: [OnceLock<Result<(), Wrong>>; 7] = [const { OnceLock::new() }; 7];
         RESULTS[self as usize].get_or_init(|| self.try_it()).clone()
     }
 
     #[cfg(target_os = "linux")]
-    fn try_it(self) -> Result<(), LayerProblem> {
+    fn try_it(self) -> Result<(), Wrong> {
         use super::confine::{has_landlock, has_landlock_scope};
         match self {
             Layer::NoNewPrivs | Layer::Rlimits => Ok(()),
@@ -71,44 +71,20 @@ impl Layer {
                 if status.lines().any(|line| line.starts_with("Seccomp:")) {
                     Ok(())
                 } else {
-                    Err(LayerProblem::NoSeccomp)
+                    Err(Wrong::new("the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)"))
                 }
             }
-            Layer::Bubblewrap => Ok(super::bubblewrap::probe()?),
+            Layer::Bubblewrap => super::bubblewrap::probe(),
             Layer::Landlock => has_landlock(),
             Layer::LandlockScope => has_landlock_scope(),
-            Layer::Cgroup => Ok(super::cgroup::subtree().map(drop)?),
+            Layer::Cgroup => super::cgroup::subtree().map(drop),
         }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn try_it(self) -> Result<(), LayerProblem> {
-        Err(LayerProblem::NotLinux)
+    fn try_it(self) -> Result<(), Wrong> {
+        Err(Wrong::new("needs Linux"))
     }
-}
-
-/// Reasons why this machine lacks a layer, and the package to install or the setting to change.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LayerProblem {
-    #[error("needs Linux")]
-    NotLinux,
-    #[error("the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)")]
-    NoSeccomp,
-    #[error(
-        "needs Landlock in the kernel: Linux 5.19 or later with `landlock` in CONFIG_LSM or in the kernel's option \
-         `lsm=`"
-    )]
-    NoLandlock,
-    #[error(
-        "needs Linux 6.2 or later without the layer bubblewrap: before, Landlock does not restrict `truncate`"
-    )]
-    NoLandlockTruncate,
-    #[error("needs Linux 6.12 or later with Landlock; the sandbox `strict` works without")]
-    NoLandlockScope,
-    #[error(transparent)]
-    Bubblewrap(#[from] BubblewrapProblem),
-    #[error(transparent)]
-    Cgroup(#[from] CgroupProblem),
 }
 
 impl fmt::Display for Layer {
@@ -118,9 +94,12 @@ impl fmt::Display for Layer {
 }
 
 impl FromStr for Layer {
-    type Err = InvalidSandbox;
-    fn from_str(text: &str) -> Result<Layer, InvalidSandbox> {
+    type Err = Wrong;
+    fn from_str(text: &str) -> Result<Layer, Wrong> {
         let found = Layer::ALL.into_iter().find(|layer| layer.as_str() == text);
-        found.ok_or_else(|| InvalidSandbox::Layer(text.to_owned()))
+        found.ok_or_else(|| {
+            let all = Layer::ALL.map(Layer::as_str).join(", ");
+            format!("unknown layer `{text}`; available: {all}").into()
+        })
     }
 }

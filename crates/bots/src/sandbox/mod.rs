@@ -20,6 +20,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use referee_game::{Chain, Wrong};
 use serde::{Deserialize, Serialize};
 
 use crate::Command;
@@ -27,14 +28,11 @@ use crate::Command;
 pub(super) use bubblewrap::arguments;
 #[cfg(target_os = "linux")]
 pub(super) use bubblewrap::protect_devices;
-pub use bubblewrap::{BubblewrapProblem, NamespaceObstacle};
 pub(super) use cgroup::Cgroup;
-pub use cgroup::CgroupProblem;
 #[cfg(target_os = "linux")]
-pub(super) use confine::{NotConfined, confine};
-pub use confinement::ConfinementError;
+pub(super) use confine::confine;
 pub(super) use confinement::{Confinement, ConfinementGuard};
-pub use layer::{Layer, LayerProblem};
+pub use layer::Layer;
 pub use size::Size;
 pub use threat::{Threat, threats};
 pub(super) use view::View;
@@ -80,12 +78,12 @@ impl fmt::Display for Mode {
 }
 
 impl FromStr for Mode {
-    type Err = InvalidSandbox;
-    fn from_str(text: &str) -> Result<Mode, InvalidSandbox> {
+    type Err = Wrong;
+    fn from_str(text: &str) -> Result<Mode, Wrong> {
         [Mode::None, Mode::Basic, Mode::Strict]
             .into_iter()
             .find(|mode| mode.as_str() == text)
-            .ok_or_else(|| InvalidSandbox::Mode(text.to_owned()))
+            .ok_or_else(|| format!("unknown sandbox `{text}`; available: strict, basic, none").into())
     }
 }
 
@@ -150,43 +148,25 @@ impl BotLimits {
     /// Validates the values.
     ///
     /// # Errors
-    /// Names the limit and its range.
-    pub fn check(&self) -> Result<(), InvalidSandbox> {
+    /// Begins with the name of the limit, and says its range.
+    pub fn check(&self) -> Result<(), Wrong> {
         if self.memory.is_some_and(|memory| memory < Size::mebibytes(16)) {
-            return Err(InvalidSandbox::Memory);
+            return Err(Wrong::new("memory: at least 16MiB"));
         }
         if self.processes == Some(0) {
-            return Err(InvalidSandbox::Processes);
+            return Err(Wrong::new("processes: at least 1"));
         }
         if self.cpus.is_some_and(|cpus| !(0.01..=1024.0).contains(&cpus)) {
-            return Err(InvalidSandbox::Cpus);
+            return Err(Wrong::new("cpus: from 0.01 to 1024"));
         }
         if let Some(missing) = self.read.iter().find(|path| !path.exists()) {
-            return Err(InvalidSandbox::Read(missing.clone()));
+            return Err(format!("read: {} does not exist", missing.display()).into());
         }
         Ok(())
     }
 }
 
-/// A setting of a sandbox that is wrong. The text about a limit begins with its name.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidSandbox {
-    #[error("unknown sandbox `{0}`; available: strict, basic, none")]
-    Mode(String),
-    #[error("unknown layer `{0}`; available: {all}", all = Layer::ALL.map(Layer::as_str).join(", "))]
-    Layer(String),
-    #[error("invalid size `{0}`; expected e.g. 512MiB or 2GiB")]
-    Size(String),
-    #[error("memory: at least 16MiB")]
-    Memory,
-    #[error("processes: at least 1")]
-    Processes,
-    #[error("cpus: from 0.01 to 1024")]
-    Cpus,
-    #[error("read: {} does not exist", .0.display())]
-    Read(PathBuf),
-}
-
+/// The sandbox of a bot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sandbox {
     mode: Mode,
@@ -202,8 +182,8 @@ fn is_replaced(layer: Layer, layers: &BTreeSet<Layer>) -> bool {
     layer == Layer::LandlockScope && layers.contains(&Layer::Bubblewrap)
 }
 
-/// The layers of a mode that this machine lacks, each with the defect and the remedy.
-pub type MissingLayers = BTreeMap<Layer, LayerProblem>;
+/// The layers of a mode that this machine lacks, each with what is wrong and what would help.
+pub type MissingLayers = BTreeMap<Layer, Wrong>;
 
 impl Sandbox {
     /// A sandbox with the layers of `mode`.
@@ -288,7 +268,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// An invalid limit.
-    pub fn with(&self, limits: BotLimits) -> Result<Sandbox, InvalidSandbox> {
+    pub fn with(&self, limits: BotLimits) -> Result<Sandbox, Wrong> {
         limits.check()?;
         Ok(Sandbox { limits: limits.or(&self.limits), ..self.clone() })
     }
@@ -337,14 +317,14 @@ pub fn separate(bots: &mut [&mut Command]) {
 }
 
 /// Reasons why a sandbox cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Unavailable {
     #[error(transparent)]
-    Limit(#[from] InvalidSandbox),
+    Limit(#[from] Wrong),
     #[error("the sandbox `{0}` is not available:{lines}", lines = lines(.1))]
     Layers(Mode, MissingLayers),
 }
 
 fn lines(missing: &MissingLayers) -> String {
-    missing.iter().map(|(layer, why)| format!("\n  {layer}: {why}")).collect()
+    missing.iter().map(|(layer, why)| format!("\n  {layer}: {}", Chain(why))).collect()
 }

@@ -3,14 +3,13 @@
 mod commands;
 
 use std::collections::BTreeMap;
+use std::error::Error;
 
 use nix::libc::{self, c_long};
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen as Len, SeccompCmpOp as Op,
     SeccompCondition as Condition, SeccompFilter, SeccompRule, TargetArch,
 };
-
-use super::NotConfined;
 
 type SeccompRules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -177,7 +176,7 @@ pub(super) struct FilterScope {
 }
 
 /// Installs the filter in this thread.
-pub(super) fn install(scope: FilterScope) -> Result<(), NotConfined> {
+pub(super) fn install(scope: FilterScope) -> Result<(), Box<dyn Error + Send + Sync>> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let compile = |rules: SeccompRules, errno: libc::c_int| {
         let refuse = SeccompAction::Errno(errno as u32);

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use referee_game::Wrong;
 use serde::{Deserialize, Serialize};
-
-use super::InvalidSandbox;
 
 const UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1)];
 
@@ -26,18 +25,18 @@ impl Size {
 }
 
 impl FromStr for Size {
-    type Err = InvalidSandbox;
-    fn from_str(text: &str) -> Result<Size, InvalidSandbox> {
+    type Err = Wrong;
+    fn from_str(text: &str) -> Result<Size, Wrong> {
         let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
         let unit = UNITS.iter().find(|(unit, _)| *unit == text[digits.len()..].trim());
         let bytes = digits.parse::<u64>().ok().zip(unit).and_then(|(count, unit)| count.checked_mul(unit.1));
-        bytes.map(Size).ok_or_else(|| InvalidSandbox::Size(text.to_owned()))
+        bytes.map(Size).ok_or_else(|| format!("invalid size `{text}`; expected e.g. 512MiB or 2GiB").into())
     }
 }
 
 impl TryFrom<String> for Size {
-    type Error = InvalidSandbox;
-    fn try_from(text: String) -> Result<Size, InvalidSandbox> {
+    type Error = Wrong;
+    fn try_from(text: String) -> Result<Size, Wrong> {
         text.parse()
     }
 }
@@ -71,7 +70,8 @@ mod tests {
     #[test]
     fn an_unclear_size_is_rejected() {
         for text in ["", "MiB", "5MB", "-1", "1.5GiB", "99999999999GiB"] {
-            assert_eq!(text.parse::<Size>(), Err(InvalidSandbox::Size(text.to_owned())));
+            let refused = text.parse::<Size>().unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("invalid size `{text}`; ")), "{refused}");
         }
     }
 }

@@ -15,7 +15,7 @@ use super::{Answer, Context, answer_to};
 use crate::encounter::{Encounter, LineOutcome, handle_line};
 use crate::rule::Rule;
 use crate::talk::{BotOutput, Talk, ended};
-use crate::verdict::{CannotCheck, Stop};
+use crate::verdict::{NO_BOT, Stop};
 
 /// The time to wait for unexpected messages from a bot that does not answer `ping`.
 const QUIET: Duration = Duration::from_millis(100);
@@ -167,7 +167,7 @@ impl Context<'_> {
     /// The failure for a message that reached no match.
     fn rejected(&self, matches: &[(Encounter, Seat)], rejection: Rejection<usize>) -> Stop {
         let Rejection { refused, message, .. } = rejection;
-        let Some(talk) = &self.talk else { return CannotCheck::NoBot.into() };
+        let Some(talk) = &self.talk else { return NO_BOT.into() };
         let running = matches.iter().find(|(encounter, _)| encounter.ending().is_none());
         let (wrong, rule) = match (refused.code, running) {
             (ErrorCode::UnknownMatch, Some((encounter, _))) => {

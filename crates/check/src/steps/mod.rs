@@ -9,13 +9,14 @@ mod reconnect;
 mod refusals;
 mod succession;
 
+use referee_game::Wrong;
 use referee_game::erased::Rules;
 use tokio::time::Instant;
 
 use crate::context::Context;
 use crate::delivery::Variation;
 use crate::setup::Check;
-use crate::verdict::{CannotCheck, StepResult, StepVerdict, Stop};
+use crate::verdict::{StepResult, StepVerdict, Stop};
 
 #[derive(Clone, Copy)]
 enum CheckStep {
@@ -117,7 +118,7 @@ impl Check {
     ///
     /// # Errors
     /// When the bot cannot be started at all.
-    pub async fn run(&self, mut on_outcome: impl FnMut(&StepResult)) -> Result<Vec<StepResult>, CannotCheck> {
+    pub async fn run(&self, mut on_outcome: impl FnMut(&StepResult)) -> Result<Vec<StepResult>, Wrong> {
         let mut context = Context::new(self);
         let mut outcomes = Vec::new();
         for step in FIRST {
@@ -147,7 +148,7 @@ impl Check {
     }
 }
 
-async fn take(context: &mut Context<'_>, step: CheckStep) -> Result<StepResult, CannotCheck> {
+async fn take(context: &mut Context<'_>, step: CheckStep) -> Result<StepResult, Wrong> {
     let began = Instant::now();
     let mut result = step.take(context).await;
     if result.is_ok() {

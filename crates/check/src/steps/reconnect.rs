@@ -1,9 +1,11 @@
 //! A bot that connects, and loses its connection.
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use referee_engine::driver::incoming::{self, Incoming};
+use referee_game::Wrong;
 use referee_game::hex;
 use referee_game::seat::Seat;
 use referee_protocol::bot;
@@ -27,18 +29,18 @@ pub(super) async fn reconnect(context: &mut Context<'_>) -> Result<(), Stop> {
     let (seating, seat) = (rules.meta().seatings[0], Seat(0));
     context.restart();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let bound = Bound::listen(address)?;
-    let address = bound.address()?;
-    let listener = Listener::watch(bound)?;
+    let bound = Bound::listen(address).map_err(no_connection)?;
+    let address = bound.address().map_err(no_connection)?;
+    let listener = Listener::watch(bound).map_err(no_connection)?;
     let mut token = [0; 16];
-    getrandom::fill(&mut token)?;
+    getrandom::fill(&mut token).map_err(|why| Wrong::at("the operating system provides no token", why))?;
     let mut command = context.check.command.clone();
     command.argv.extend(["--connect".to_owned(), address.to_string()]);
     command.env.insert("REFEREE_TOKEN".to_owned(), hex::encode(&token));
     let talk = Talk::start_apart(&command, context.check.launch.clone()).await;
-    let mut talk = talk?;
+    let mut talk = talk.map_err(|why| Wrong::at("cannot start the bot", why))?;
     let limit = context.check.hello_limit;
-    if !connects(&mut talk, &listener, limit).await? {
+    if !connects(&mut talk, &listener, limit).await.map_err(no_connection)? {
         let wrong =
             format!("it did not connect within {} ms to the address of `--connect`", limit.as_millis());
         return Err(talk.violation(wrong, Rule::CONNECTS).into());
@@ -88,7 +90,7 @@ async fn returns(
     let lost = Instant::now();
     talk.close();
     let timeout = Duration::from_millis(limits::LOST_MS);
-    if !connects(talk, listener, timeout).await? {
+    if !connects(talk, listener, timeout).await.map_err(no_connection)? {
         let then = match talk.exited(Duration::ZERO).await {
             Some(how) => ended(Some(&how)),
             None => format!("it did not connect again within {} ms", timeout.as_millis()),
@@ -109,8 +111,12 @@ async fn returns(
     Ok(lost.elapsed())
 }
 
+fn no_connection(why: io::Error) -> Wrong {
+    Wrong::at("the bot cannot connect", why)
+}
+
 /// Waits for a connection of the bot. Returns false if there is none in time.
-async fn connects(talk: &mut Talk, listener: &Listener, within: Duration) -> std::io::Result<bool> {
+async fn connects(talk: &mut Talk, listener: &Listener, within: Duration) -> io::Result<bool> {
     let until = Instant::now() + within;
     loop {
         if let Some((socket, _)) = listener.accept()? {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use referee_game::chance::Seed;
-use referee_game::erased::{NotOpened, Rules, Table};
+use referee_game::erased::{Rules, RulesError, Table};
 use referee_game::seat::{Seating, Viewer};
-use referee_game::{Misconfigured, hex};
+use referee_game::{Wrong, hex};
 use referee_match::{Adjudication, Header, Leg, Limits, Opening, SeatHeader, Setup, Wants, check_policy};
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
@@ -63,9 +63,9 @@ const LONGEST_MS: u64 = 24 * 60 * 60 * 1000;
 ///
 /// # Errors
 /// If it gives no time or a part of it exceeds a day.
-pub fn check_clock(clock: Clock) -> Result<(), Misconfigured> {
+pub fn check_clock(clock: Clock) -> Result<(), Wrong> {
     let Clock { delay_ms, bank_ms, increment_ms } = clock;
-    let invalid = |what: &str| Misconfigured(what.to_owned());
+    let invalid = |what: &str| Wrong::from(what.to_owned());
     if delay_ms == 0 && bank_ms == 0 {
         return Err(invalid("a clock with neither delay nor bank leaves no time for an answer"));
     }
@@ -171,7 +171,7 @@ impl Run {
     ///
     /// # Errors
     /// If the options or the seating are invalid, or the rules fail.
-    pub fn set_up(&self, terms: &Terms, plan: MatchPlan<'_>) -> Result<(Setup, Box<dyn Table>), NotOpened> {
+    pub fn set_up(&self, terms: &Terms, plan: MatchPlan<'_>) -> Result<(Setup, Box<dyn Table>), RulesError> {
         check_policy(plan.rules.meta(), terms.on_fault)?;
         terms.adjudication.check(plan.rules.meta(), plan.seating)?;
         let table = plan.rules.open(plan.options, plan.seating)?;

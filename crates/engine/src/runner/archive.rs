@@ -3,6 +3,7 @@
 use std::io;
 
 use referee_files::Records;
+use referee_game::Wrong;
 use referee_match::Leg;
 use referee_match::record;
 use referee_protocol::referee::Reveal;
@@ -19,17 +20,9 @@ pub struct Unsealed {
     pub reveal: Reveal,
 }
 
-/// Reasons why the disk does not keep a record.
-#[derive(Debug, thiserror::Error)]
-pub enum NotKept {
-    #[error("the record of {match_id} cannot be kept")]
-    Record {
-        match_id: String,
-        #[source]
-        error: io::Error,
-    },
-    #[error("the records cannot be kept")]
-    Records(#[source] io::Error),
+/// The records cannot be kept, for this reason.
+fn records_not_kept(error: io::Error) -> Wrong {
+    Wrong::at("the records cannot be kept", error)
 }
 
 pub(super) struct Archive {
@@ -48,7 +41,7 @@ impl Archive {
 
     /// Keeps the record of a match. Seals it unless another match of its deal is still to be played. Returns the
     /// SHA-256 of the unsealed record.
-    pub(super) fn keep(&mut self, ended: &mut EndedMatch) -> Result<Option<String>, NotKept> {
+    pub(super) fn keep(&mut self, ended: &mut EndedMatch) -> Result<Option<String>, Wrong> {
         let EndedMatch { fixture, finished, record, reveal, .. } = ended;
         let Some(records) = &self.records else { return Ok(None) };
         let Some(deal) = fixture.deal.as_ref().filter(|_| fixture.leg != Leg::Open) else {
@@ -74,20 +67,20 @@ impl Archive {
     }
 
     /// Waits until everything kept so far is on the disk.
-    pub(super) fn sync(&self) -> Result<(), NotKept> {
+    pub(super) fn sync(&self) -> Result<(), Wrong> {
         let Some(records) = &self.records else { return Ok(()) };
-        records.sync().map_err(NotKept::Records)
+        records.sync().map_err(records_not_kept)
     }
 
     /// Seals the remaining records, unless the run is incomplete and can be resumed.
-    pub(super) fn close(&mut self, is_complete: bool) -> Result<(), NotKept> {
+    pub(super) fn close(&mut self, is_complete: bool) -> Result<(), Wrong> {
         let Some(records) = self.records.as_ref().filter(|_| is_complete || !self.is_resumable) else {
             return Ok(());
         };
         for mut left in self.unsealed.drain(..) {
             seal_late(records, &left.match_id, &mut left.record, left.reveal)?;
         }
-        records.sync().map_err(NotKept::Records)
+        records.sync().map_err(records_not_kept)
     }
 }
 
@@ -97,7 +90,7 @@ pub(super) fn seal(
     match_id: &str,
     record: &mut Vec<u8>,
     reveal: Reveal,
-) -> Result<String, NotKept> {
+) -> Result<String, Wrong> {
     let digest = record::seal(record, reveal);
     records.keep(match_id, record).map_err(not_kept(match_id))?;
     Ok(digest)
@@ -109,12 +102,12 @@ fn seal_late(
     match_id: &str,
     record: &mut Vec<u8>,
     reveal: Reveal,
-) -> Result<String, NotKept> {
+) -> Result<String, Wrong> {
     let digest = seal(records, match_id, record, reveal)?;
     records.remove_unsealed(match_id);
     Ok(digest)
 }
 
-fn not_kept(match_id: &str) -> impl FnOnce(io::Error) -> NotKept {
-    move |error| NotKept::Record { match_id: match_id.to_owned(), error }
+fn not_kept(match_id: &str) -> impl FnOnce(io::Error) -> Wrong {
+    move |error| Wrong::at(format!("the record of {match_id} cannot be kept"), error)
 }

@@ -20,7 +20,11 @@ pub(super) fn affordable(jobs: usize, processes: usize, seats: usize) -> Result<
     let most = usize::try_from(files.saturating_sub(OTHER_DESCRIPTORS) / DESCRIPTORS).unwrap_or(usize::MAX);
     let possible = jobs.min(most / seats);
     if possible == 0 {
-        return Err(RunFailure::TooFewDescriptors { needed: needed(1), limit: files });
+        let needed = needed(1);
+        return Err(format!(
+            "a match needs up to {needed} file descriptors, but the limit is {files}: raise it (`ulimit -Hn`)"
+        )
+        .into());
     }
     if possible < jobs {
         let needed = needed(jobs);

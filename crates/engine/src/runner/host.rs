@@ -9,13 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use referee_files::Records;
-use referee_game::catalog::{Catalog, UnknownGame};
+use referee_game::catalog::Catalog;
 use referee_game::chance::Seed;
-use referee_game::erased::{NotOpened, Rules};
-use referee_game::game::Misconfigured;
-use referee_game::hex;
+use referee_game::erased::Rules;
 use referee_game::seat::Seating;
-use referee_match::{AbortReason, Detail, Leg, Log, Opening, Wants};
+use referee_game::{Chain, Wrong, hex};
+use referee_match::{AbortReason, Leg, Log, Opening, Wants};
 use referee_protocol::bot::Open;
 use referee_protocol::referee::Reveal;
 use referee_protocol::words::{ErrorCode, FaultCode};
@@ -27,7 +26,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::driver::{
     Finished, Lane, MatchPlan, Notice, PlannedSeat, Role, Run, SessionKey, Terms, check_clock,
 };
-use crate::runner::archive::{self, NotKept};
+use crate::runner::archive;
 use crate::runner::scheduler::Backlog;
 
 /// The configuration of `referee stdio`.
@@ -61,45 +60,7 @@ pub struct HostPlayed {
     pub interrupted: bool,
 }
 
-/// Reasons why a host cannot be served to the end.
-#[derive(Debug, thiserror::Error)]
-pub enum HostError {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error(transparent)]
-    NotKept(#[from] NotKept),
-    #[error("the host sent no valid `hello`: {0}")]
-    NoHello(Detail),
-    #[error(transparent)]
-    NotOpened(#[from] RefusedOpen),
-}
-
-/// Reasons why a match is not opened.
-#[derive(Debug, thiserror::Error)]
-pub enum RefusedOpen {
-    #[error("all {slots} slots are in use: send more `slots` in `hello`, or wait")]
-    NoSlot { slots: usize },
-    #[error(transparent)]
-    Game(#[from] UnknownGame),
-    #[error(transparent)]
-    Setting(#[from] Misconfigured),
-    #[error("`seed` must be 64 lower-case hex digits")]
-    Seed,
-    #[error("`deal` must have 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-`")]
-    Deal,
-    #[error(transparent)]
-    Setup(#[from] NotOpened),
-}
-
-impl RefusedOpen {
-    /// The code of the protocol.
-    fn code(&self) -> ErrorCode {
-        match self {
-            RefusedOpen::NoSlot { .. } => ErrorCode::NoSlot,
-            _ => ErrorCode::BadSetup,
-        }
-    }
-}
+const SEED: Wrong = Wrong::new("`seed` must be 64 lower-case hex digits");
 
 /// Restores the flags of a descriptor on drop: other processes may share it, such as the terminal's shell.
 struct Restore(OwnedFd, OFlags);
@@ -120,7 +81,7 @@ fn take(fd: impl AsFd) -> io::Result<(OwnedFd, Restore)> {
 ///
 /// # Errors
 /// If the descriptors cannot be used, a record cannot be written, or the host cannot be served.
-pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> Result<HostPlayed, HostError> {
+pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> Result<HostPlayed, Wrong> {
     let (input, _restore_input) = take(io::stdin())?;
     let (output, _restore_output) = take(io::stdout())?;
     let mut lane = Lane::new();
@@ -151,10 +112,10 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> R
     server.lane.dismiss(session, "the run is over");
     server.lane.drained(session, Duration::from_secs(1)).await;
     if let Some(record_writer) = server.record_writer {
-        served = served.and(record_writer.finish().await.map_err(HostError::NotKept));
+        served = served.and(record_writer.finish().await);
     }
     let synced = server.host.records.as_ref().map_or(Ok(()), Records::sync);
-    served.and(synced.map_err(HostError::Io)).map(|()| server.played)
+    served.and(synced.map_err(Wrong::from)).map(|()| server.played)
 }
 
 /// Writes records on a thread of its own.
@@ -162,7 +123,7 @@ struct RecordWriter {
     /// Match ids, records without seals, and contents of the seals.
     records: Sender<(String, Log, Reveal)>,
     /// Whenever the backlog has room again; or why a record could not be written.
-    kept: UnboundedReceiver<Result<(), NotKept>>,
+    kept: UnboundedReceiver<Result<(), Wrong>>,
     backlog: Arc<Mutex<Backlog>>,
 }
 
@@ -188,7 +149,7 @@ impl RecordWriter {
     }
 
     /// Waits until all records have been written.
-    async fn finish(self) -> Result<(), NotKept> {
+    async fn finish(self) -> Result<(), Wrong> {
         let RecordWriter { records, mut kept, .. } = self;
         drop(records);
         let mut all = Ok(());
@@ -204,7 +165,7 @@ fn locked(backlog: &Mutex<Backlog>) -> MutexGuard<'_, Backlog> {
 }
 
 /// The next message of the thread; `None` if there will be no more.
-async fn kept(record_writer: &mut Option<RecordWriter>) -> Option<Result<(), NotKept>> {
+async fn kept(record_writer: &mut Option<RecordWriter>) -> Option<Result<(), Wrong>> {
     record_writer.as_mut()?.kept.recv().await
 }
 
@@ -234,7 +195,7 @@ impl HostServer {
     }
 
     /// The record backlog has room again, or a record could not be written.
-    fn note_kept(&mut self, kept: Result<(), NotKept>) -> Result<(), HostError> {
+    fn note_kept(&mut self, kept: Result<(), Wrong>) -> Result<(), Wrong> {
         kept?;
         while !self.is_behind()
             && let Some(open) = self.asked.pop_front()
@@ -250,12 +211,19 @@ impl HostServer {
             return;
         }
         let id = open.id.clone();
-        if let Err(why) = self.open_asked(open) {
-            self.lane.refuse(self.session, why.code(), why.to_string(), id);
+        let slots = self.slots();
+        let opened = if self.running() + self.asked.len() >= slots {
+            let why = format!("all {slots} slots are in use: send more `slots` in `hello`, or wait");
+            Err((ErrorCode::NoSlot, why))
+        } else {
+            self.open_asked(open).map_err(|why| (ErrorCode::BadSetup, Chain(&why).to_string()))
+        };
+        if let Err((code, why)) = opened {
+            self.lane.refuse(self.session, code, why, id);
         }
     }
 
-    fn handle_notice(&mut self, notice: Notice) -> Result<(), HostError> {
+    fn handle_notice(&mut self, notice: Notice) -> Result<(), Wrong> {
         match notice {
             Notice::Greeted(_) => self.open_more(),
             Notice::OpenAsked(_, open) => {
@@ -270,7 +238,9 @@ impl HostServer {
                 self.keep(*finished);
                 self.open_more()
             }
-            Notice::Gone { code: FaultCode::NoStart, detail, .. } => Err(HostError::NoHello(detail)),
+            Notice::Gone { code: FaultCode::NoStart, detail, .. } => {
+                Err(format!("the host sent no valid `hello`: {detail}").into())
+            }
             Notice::Moved(_) | Notice::LongLine(_) | Notice::Lost { .. } | Notice::Gone { .. } => Ok(()),
         }
     }
@@ -285,7 +255,7 @@ impl HostServer {
     }
 
     /// Opens the referee's own matches while there are free slots.
-    fn open_more(&mut self) -> Result<(), HostError> {
+    fn open_more(&mut self) -> Result<(), Wrong> {
         while let Some(own) = &self.host.matches
             && self.opened < own.matches
             && self.running() < self.slots()
@@ -312,21 +282,20 @@ impl HostServer {
         Ok(())
     }
 
-    fn open_asked(&mut self, open: Open<Box<RawValue>>) -> Result<(), RefusedOpen> {
-        if self.running() + self.asked.len() >= self.slots() {
-            return Err(RefusedOpen::NoSlot { slots: self.slots() });
-        }
+    fn open_asked(&mut self, open: Open<Box<RawValue>>) -> Result<(), Wrong> {
         let rules = self.host.catalog.find(&open.game)?;
         let seating = rules.meta().seating(open.seats)?;
         let seed = open.seed.as_deref();
-        let seed = seed.map(|seed| hex::decode32(seed).map(Seed).ok_or(RefusedOpen::Seed));
+        let seed = seed.map(|seed| hex::decode32(seed).map(Seed).ok_or(SEED));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         if open
             .deal
             .as_ref()
             .is_some_and(|deal| !(1..=64).contains(&deal.len()) || !deal.chars().all(is_plain))
         {
-            return Err(RefusedOpen::Deal);
+            return Err(Wrong::new(
+                "`deal` must have 1 to 64 characters: ASCII letters, digits, `.`, `_`, `-`",
+            ));
         }
         let terms = Terms {
             clock: open.clock.unwrap_or(self.host.run.terms.clock),

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::runner::bots::PairingKey;
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::{LaneEvent, LaneHandle, LaneOrder};
-use crate::runner::run_failure::RunFailure;
+use referee_game::Wrong;
 
 /// A match that is about to start.
 pub(super) struct Beginning {
@@ -36,8 +36,9 @@ pub(super) fn start(
             let noted = journal.begin(entries);
             let is_noted = noted.is_ok();
             if let Err(error) = noted {
-                let matches = beginnings.iter().map(|beginning| beginning.fixture.id.clone()).collect();
-                let why = RunFailure::NotJournaled { matches, error };
+                let matches: Vec<&str> = beginnings.iter().map(|beginning| &*beginning.fixture.id).collect();
+                let place = format!("cannot journal the start of {}", matches.join(", "));
+                let why = Wrong::at(place, error).into();
                 // The channel is closed if the run is failing.
                 let _ = runner.send((0, LaneEvent::Failed(why)));
             }

@@ -22,6 +22,7 @@ use event_loop::{EventLoop, Inputs};
 use lanes::LaneConfig;
 use referee_bots::{Launch, Launcher};
 use referee_files::{Journal, Records, RunningMatches};
+use referee_game::Wrong;
 use referee_game::erased::{Rules, RulesWait};
 use referee_game::seat::Seating;
 use tokio::sync::{mpsc, oneshot};
@@ -36,7 +37,7 @@ use crate::runner::record_sink::RecordSink;
 use crate::runner::reporter::{Reporter, Watch, WatchFeed};
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::run_event::{Halt, RunEvent};
-use crate::runner::run_failure::RunFailure;
+use crate::runner::run_failure::{RunFailure, no_thread};
 use crate::runner::scheduler::{Scheduler, SharedScheduler};
 use crate::runner::starts::Starts;
 use crate::sources::{BotSpec, Listen, ParkedLobby};
@@ -215,16 +216,15 @@ impl MatchRunner {
             (jobs, processes)
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(RunFailure::NoRuntime)?;
+        let runtime = runtime.map_err(RunFailure::from)?;
         let launcher = {
             let _within = runtime.enter();
-            Launcher::open(launch, processes).map_err(RunFailure::NoLauncher)?
+            Launcher::open(launch, processes).map_err(|error| Wrong::at("no bot can be started", error))?
         };
         let (reports, to_report) = blocking::channel();
         let (halts, halted) = mpsc::unbounded_channel();
         let (runner, events) = mpsc::unbounded_channel();
-        let journal =
-            journal.map(|journal| journal::start(journal, runner.clone()).map_err(RunFailure::NoThread));
+        let journal = journal.map(|journal| journal::start(journal, runner.clone()).map_err(no_thread));
         let (journal, journal_thread) = journal.transpose()?.unzip();
         let schedule = SharedScheduler::new(Box::new(schedule));
         let common = Arc::new(RunContext {
@@ -252,13 +252,13 @@ impl MatchRunner {
         thread::scope(|scope| {
             let work = move || reporter.work(to_report);
             let reporter = thread::Builder::new().name("reporter".to_owned()).spawn_scoped(scope, work);
-            let reporter = reporter.map_err(RunFailure::NoThread)?;
+            let reporter = reporter.map_err(no_thread)?;
             let threads = runtime.block_on(event_loop.run(listen, lobby, lanes, inputs, stopped));
             let mut are_whole = reporter.join().is_ok();
             for thread in threads.into_iter().chain(journal_thread) {
                 are_whole &= thread.join().is_ok();
             }
-            if are_whole { Ok(()) } else { Err(RunFailure::Panicked) }
+            if are_whole { Ok(()) } else { Err(RunFailure::panicked()) }
         })
     }
 }

@@ -35,6 +35,7 @@ use crate::runner::reporter::WatchFeed;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::run_failure::RunFailure;
 use crate::runner::scheduler::{self, SharedScheduler};
+use referee_game::Wrong;
 
 /// The maximum number of ended matches that have not been reported.
 const MOST_UNREPORTED: usize = 16;
@@ -361,7 +362,7 @@ impl LanePairings {
     fn note(&mut self, pairing: PairingKey, fixture: Fixture) -> Result<(), RunFailure> {
         let Some(journal) = &self.channels.journal else { return self.open(pairing, fixture) };
         let beginning = Beginning { lane: self.channels.handle.clone(), pairing, fixture };
-        journal.send(beginning).map_err(|_| RunFailure::JournalPanicked)?;
+        journal.send(beginning).map_err(|_| Wrong::new("the journal's thread panicked"))?;
         self.pairings[pairing].noting += 1;
         Ok(())
     }

@@ -32,17 +32,26 @@ impl Failures {
         let is_outage = ended.finished.cause == Some(Cause::Unavailable);
         self.unavailable = if is_outage { self.unavailable + 1 } else { 0 };
         if self.unavailable == MOST_UNAVAILABLE {
-            return Some(RunFailure::Unavailable);
+            return Some(format!(
+                "what chooses the moves of a bot could not be reached in {MOST_UNAVAILABLE} matches in a row"
+            )
+            .into());
         }
         let has_failed = ended.finished.cause == Some(Cause::RulesFailed);
         let restarts = ended.finished.rules_restarts;
         self.matches = if has_failed { self.matches + 1 } else { 0 };
         self.restarts = if has_failed || restarts > 0 { self.restarts + restarts } else { 0 };
         if self.matches == MOST_RULES_FAILED {
-            return Some(RunFailure::RulesFailed);
+            return Some(format!("the rules failed in {MOST_RULES_FAILED} matches in a row").into());
         }
         let is_new = self.restarts - restarts < MOST_RULES_FAILED && self.restarts >= MOST_RULES_FAILED;
-        is_new.then_some(RunFailure::RulesRestarted)
+        is_new.then(|| {
+            format!(
+                "the rules had to be asked again {MOST_RULES_FAILED} times in a row: processes failed, and others answered \
+                 (see the log)"
+            )
+            .into()
+        })
     }
 }
 

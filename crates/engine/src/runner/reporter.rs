@@ -17,9 +17,9 @@ use crate::runner::bots::BotUsage;
 use crate::runner::common::RunContext;
 use crate::runner::lane_messages::{EndedOnLane, ReportEvent};
 use crate::runner::record_sink::RecordSink;
-use crate::runner::run_event::{EndedMatch, Halt, NoShow, RunEvent, StartFailure};
-use crate::runner::run_failure::RunFailure;
+use crate::runner::run_event::{EndedMatch, Halt, NoShow, RunEvent};
 use crate::runner::scheduler::SharedScheduler;
+use referee_game::Wrong;
 
 /// Describes the news of a match as text.
 pub type Watch = Box<dyn FnMut(&Match, &[u8]) -> String + Send>;
@@ -113,13 +113,14 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
         let mut record = record.text();
         let bots: Vec<BotLine> = bots.into_iter().map(BotUsage::complete).collect();
         if let Some(NoShow { seat, why, .. }) = &mut no_show
-            && let StartFailure::Here { stderr, .. } = &mut **why
+            && let Some(stderr) = last_lines(&bots[seat.index()].stderr)
         {
-            *stderr = last_lines(&bots[seat.index()].stderr);
+            why.push('\n');
+            why.push_str(&stderr);
         }
         let stderr: Vec<&str> = bots.iter().map(|bot| &*bot.stderr).collect();
         let added = finished.add_evidence(&record, &malformed, &stderr);
-        added.map_err(|difference| RunFailure::invalid_record(&finished.id, difference))?;
+        added.map_err(|difference| Wrong::at(format!("the record of {}", finished.id), difference))?;
         let is_started = |&entrant: &usize| self.common.bots.get(entrant).source.is_started();
         let has_news = fixture.bots.iter().any(is_started) || bots.iter().any(|bot| !bot.outages.is_empty());
         let restarts = finished.rules_restarts;

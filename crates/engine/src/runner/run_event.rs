@@ -7,31 +7,17 @@ use referee_match::Leg;
 use referee_protocol::referee::Reveal;
 use referee_results::FinishedMatch;
 
-use crate::driver::BotFault;
 use crate::runner::fixture::Fixture;
 use crate::runner::run_failure::RunFailure;
 
 /// A bot that could not play a match at all.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{why}")]
+#[derive(Clone, Debug)]
 pub struct NoShow {
     /// The index of the bot.
     pub entrant: usize,
     pub seat: Seat,
-    pub why: Box<StartFailure>,
-}
-
-/// Reasons why a bot does not start.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum StartFailure {
-    #[error("the bot `{name}` does not start ({fault}): `{command}`{}", own_line(.stderr))]
-    Here { name: String, fault: BotFault, command: String, stderr: Option<String> },
-    #[error("the bot `{name}` does not start: {detail}")]
-    OnWorker { name: String, detail: String },
-}
-
-fn own_line(text: &Option<String>) -> String {
-    text.as_ref().map(|text| format!("\n{text}")).unwrap_or_default()
+    /// A sentence with the name of the bot.
+    pub why: String,
 }
 
 /// A match of a run that has ended, with its record.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use referee_bots::{Command, CommandError, Process, StartError, Starter};
+use referee_bots::{Command, Process, StartError, Starter};
 use referee_game::Wrong;
-use referee_game::name::{NameError, check_name};
+use referee_game::name::check_name;
 use referee_match::Detail;
 use referee_transport::Wire;
 
@@ -30,8 +30,9 @@ pub trait Source: fmt::Debug + fmt::Display + Send + Sync {
 
     /// Checks whether the bot can be started, as far as that is possible without starting it.
     ///
-    /// # Errors Names the missing part.
-    fn check(&self) -> Result<(), CommandError> {
+    /// # Errors
+    /// Says what is missing.
+    fn check(&self) -> Result<(), Wrong> {
         Ok(())
     }
 
@@ -79,7 +80,7 @@ impl Source for Command {
         Some(self)
     }
 
-    fn check(&self) -> Result<(), CommandError> {
+    fn check(&self) -> Result<(), Wrong> {
         self.check()
     }
 
@@ -99,7 +100,7 @@ impl Connection {
     ///
     /// # Errors
     /// If the name is invalid: a description of valid names.
-    pub fn new(name: &str) -> Result<Connection, NameError> {
+    pub fn new(name: &str) -> Result<Connection, Wrong> {
         check_name(name)?;
         Ok(Connection { name: name.to_owned() })
     }

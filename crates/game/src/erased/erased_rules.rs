@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use crate::chance::Uniform;
 use crate::disguise::Vocabulary;
 use crate::erased::seated::SeatedTable;
-use crate::erased::{Knowledge, NotOpened, Rules, Table};
-use crate::game::{Game, Known, Meta, Misconfigured, Turn};
+use crate::erased::{Knowledge, Rules, RulesError, Table};
+use crate::game::{Game, Known, Meta, Turn};
 use crate::notation::Notation;
 use crate::openings::OpeningFile;
 use crate::seat::{Seat, Seating, Viewer};
@@ -35,15 +35,15 @@ pub struct ErasedRules<G>(PhantomData<fn() -> G>);
 impl<G: Game> ErasedRules<G> {
     pub const RULES: ErasedRules<G> = ErasedRules(PhantomData);
 
-    fn options(options: &RawValue) -> Result<G::Options, Misconfigured> {
+    fn options(options: &RawValue) -> Result<G::Options, Wrong> {
         if !options.get().starts_with('{') {
-            return Err(Misconfigured(format!("options of {}: expected a JSON object", G::META.id)));
+            return Err(Wrong::from(format!("options of {}: expected a JSON object", G::META.id)));
         }
         serde_json::from_str(options.get())
-            .map_err(|error| Misconfigured(format!("options of {}: {}", G::META.id, without_place(&error))))
+            .map_err(|error| Wrong::from(format!("options of {}: {}", G::META.id, without_place(&error))))
     }
 
-    fn start(options: &RawValue, seating: Seating) -> Result<(G, G::Options), Misconfigured> {
+    fn start(options: &RawValue, seating: Seating) -> Result<(G, G::Options), Wrong> {
         let options = Self::options(options)?;
         Ok((G::start(&options, seating)?, options))
     }
@@ -64,12 +64,6 @@ fn without_place(error: &serde_json::Error) -> String {
 fn raw(value: &impl serde::Serialize) -> Box<RawValue> {
     serde_json::value::to_raw_value(value)
         .unwrap_or_else(|error| unreachable!("options have string keys and no hand-made JSON: {error}"))
-}
-
-impl From<Wrong> for NotOpened {
-    fn from(error: Wrong) -> Self {
-        Misconfigured(error.to_string()).into()
-    }
 }
 
 impl<G: Game> Rules for ErasedRules<G> {
@@ -98,7 +92,7 @@ impl<G: Game> Rules for ErasedRules<G> {
         crate::schema::document::<G>()
     }
 
-    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened> {
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, RulesError> {
         let (position, options) = Self::start(options, seating)?;
         Ok(Box::new(SeatedTable::new(position, raw(&options))))
     }
@@ -108,12 +102,12 @@ impl<G: Game> Rules for ErasedRules<G> {
         knowledge: &Knowledge<'_>,
         count: usize,
         rng: &mut dyn Uniform,
-    ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened> {
+    ) -> Result<Option<Vec<Box<dyn Table>>>, RulesError> {
         let Some(imagination) = G::IMAGINATION else { return Ok(None) };
         let &Knowledge { options, seating, seat, view, turns_left } = knowledge;
         let options = Self::options(options)?;
         let known = Known { options: &options, seating, seat, turns_left };
-        let wrong = |what: &dyn fmt::Display| Misconfigured(format!("view of {}: {what}", G::META.id));
+        let wrong = |what: &dyn fmt::Display| Wrong::from(format!("view of {}: {what}", G::META.id));
         let count = if G::META.hidden { count } else { 1 };
         let positions =
             imagination.positions(&known, view.get(), count, rng).map_err(|error| wrong(&error))?;
@@ -141,7 +135,7 @@ impl<G: Game> Rules for ErasedRules<G> {
         Ok(Some(positions.into_iter().map(seated).collect()))
     }
 
-    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, NotOpened> {
+    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, RulesError> {
         let (position, _) = Self::start(options, G::META.seatings[0])?;
         Ok(perft::divide(&position, depth)?
             .into_iter()
@@ -149,7 +143,7 @@ impl<G: Game> Rules for ErasedRules<G> {
             .collect())
     }
 
-    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, NotOpened> {
+    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, RulesError> {
         let (position, _) = Self::start(options, G::META.seatings[0])?;
         Ok(perft::perft(&position, depth)?)
     }

@@ -8,5 +8,5 @@ mod table;
 
 pub use decision::{MoveError, OpenDecision, PositionId};
 pub use erased_rules::ErasedRules;
-pub use rules::{Knowledge, NotOpened, Rules, RulesFailed, RulesWait};
+pub use rules::{Knowledge, Rules, RulesError, RulesFailed, RulesWait};
 pub use table::{BoardText, MoveMade, Table, write_move_event};

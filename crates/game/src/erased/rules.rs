@@ -4,10 +4,11 @@ use std::fmt::Debug;
 
 use serde_json::value::RawValue;
 
+use crate::Wrong;
 use crate::chance::Uniform;
 use crate::disguise::Vocabulary;
 use crate::erased::Table;
-use crate::game::{Meta, Misconfigured};
+use crate::game::Meta;
 use crate::notation::Notation;
 use crate::openings::OpeningFile;
 use crate::perft;
@@ -34,11 +35,11 @@ pub enum RulesWait {
     Computing,
 }
 
-/// Reasons why a game cannot be opened.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotOpened {
+/// Reasons why rules do not do what they are asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RulesError {
     #[error(transparent)]
-    Misconfigured(#[from] Misconfigured),
+    Wrong(#[from] Wrong),
     #[error(transparent)]
     RulesFailed(#[from] RulesFailed),
 }
@@ -70,7 +71,7 @@ pub trait Rules: Debug + Sync {
     ///
     /// # Errors
     /// When an option is unknown or invalid, or the options contradict each other or the seating; when the rules fail.
-    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, NotOpened>;
+    fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, RulesError>;
 
     /// The program that the rules are, as a record describes it; `None` if they are part of this program.
     fn program(&self) -> Option<&RawValue> {
@@ -102,13 +103,13 @@ pub trait Rules: Debug + Sync {
         knowledge: &Knowledge<'_>,
         count: usize,
         rng: &mut dyn Uniform,
-    ) -> Result<Option<Vec<Box<dyn Table>>>, NotOpened>;
+    ) -> Result<Option<Vec<Box<dyn Table>>>, RulesError>;
 
     /// Counts the leaves at `depth` from the initial position, per first move.
     ///
     /// # Errors
     /// As [`Rules::open`], and when perft is not defined for the game.
-    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, NotOpened> {
+    fn divide(&self, options: &RawValue, depth: u32) -> Result<Vec<(String, u64)>, RulesError> {
         perft::divide_table(&*self.open(options, self.meta().seatings[0])?, depth)
     }
 
@@ -116,7 +117,7 @@ pub trait Rules: Debug + Sync {
     ///
     /// # Errors
     /// As [`Rules::divide`].
-    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, NotOpened> {
+    fn perft(&self, options: &RawValue, depth: u32) -> Result<u64, RulesError> {
         perft::perft_table(&*self.open(options, self.meta().seatings[0])?, depth)
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use referee_game::chance::{RandomKey, RandomStream};
-use referee_game::erased::{ErasedRules, MoveError, MoveMade, NotOpened, OpenDecision, Rules, Table};
+use referee_game::erased::{ErasedRules, MoveError, MoveMade, OpenDecision, Rules, RulesError, Table};
 use referee_game::openings::LINES;
 use referee_game::{DrawOf, Drawn, Game, Imagine, Meta, Seat, SeatSet, Seating, Turn, Uniform, Viewer};
 
@@ -27,7 +27,7 @@ pub(crate) use secrets::*;
 pub(crate) use views::*;
 
 /// Opens a game with these options through the object-safe layer.
-pub(crate) fn open<G: Game>(options: Value) -> Result<Box<dyn Table>, NotOpened> {
+pub(crate) fn open<G: Game>(options: Value) -> Result<Box<dyn Table>, RulesError> {
     let options = to_raw_value(&options).unwrap();
     ErasedRules::<G>::RULES.open(&options, G::META.seatings[0])
 }

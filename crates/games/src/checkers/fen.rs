@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use referee_game::Wrong;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::board::{Board, Colour, bit, place, squares};
@@ -75,28 +76,11 @@ impl<'de> Deserialize<'de> for Board {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadFen {
-    #[error("a FEN has three parts like B:W31,K32:B1,2: the side to move, then the pieces of each colour")]
-    Parts,
-    #[error("in the FEN `{0}` is no colour: B is Black, W is White")]
-    Colour(String),
-    #[error("the FEN lists the pieces of {0} twice: one list is of W, one of B, empty if there are none")]
-    OneColour(Colour),
-    #[error(
-        "in the FEN `{0}` is no piece: a man is the number of its square, 1 to 32, a king has a K before it"
-    )]
-    Piece(String),
-    #[error(
-        "the FEN names square {0}, but this board has squares 1 to 32: it seems to be a position on another board, such \
-         as that of 10x10 draughts"
-    )]
-    OtherBoard(u32),
-    #[error("the FEN names square {0} twice: a square holds one piece")]
-    Twice(u32),
-    #[error("the FEN has {0}'s man {1} on the row where it is crowned: a king there is K{1}")]
-    Uncrowned(Colour, u32),
+const PARTS: Wrong =
+    Wrong::new("a FEN has three parts like B:W31,K32:B1,2: the side to move, then the pieces of each colour");
+
+fn no_colour(part: &str) -> Wrong {
+    format!("in the FEN `{}` is no colour: B is Black, W is White", excerpt(part)).into()
 }
 
 /// Truncates input for error messages.
@@ -105,27 +89,29 @@ fn excerpt(text: &str) -> String {
 }
 
 impl FromStr for Board {
-    type Err = BadFen;
+    type Err = Wrong;
 
     /// Accepts what programs write: the lists and their squares in any order, ranges, leading zeros, lower-case letters,
     /// blanks, a final dot, counters of moves behind the lists (`:H0:F1`), which it ignores, and an empty list without
     /// its letter. Accepts a side to move without pieces, because a game can end like that; a game cannot start from
     /// such a position.
-    fn from_str(text: &str) -> Result<Board, BadFen> {
+    fn from_str(text: &str) -> Result<Board, Wrong> {
         let text: String = text.chars().filter(|char| !char.is_ascii_whitespace()).collect();
         let mut parts: Vec<&str> = text.strip_suffix('.').unwrap_or(&text).split(':').collect();
         while parts.len() > 3 && parts.last().is_some_and(|part| is_counter(part)) {
             parts.pop();
         }
-        let [to_move, one, other] = parts[..] else { return Err(BadFen::Parts) };
-        let (to_move, "") = colour(to_move)? else { return Err(BadFen::Colour(excerpt(to_move))) };
+        let [to_move, one, other] = parts[..] else { return Err(PARTS) };
+        let (to_move, "") = colour(to_move)? else { return Err(no_colour(to_move)) };
         let lists = match (one, other) {
             ("", other) => [(colour(other)?.0.other(), ""), colour(other)?],
             (one, "") => [colour(one)?, (colour(one)?.0.other(), "")],
             (one, other) => [colour(one)?, colour(other)?],
         };
         if lists[0].0 == lists[1].0 {
-            return Err(BadFen::OneColour(lists[0].0));
+            let colour = lists[0].0;
+            let expected = "one list is of W, one of B, empty if there are none";
+            return Err(format!("the FEN lists the pieces of {colour} twice: {expected}").into());
         }
         let mut board = Board::without_pieces(to_move);
         for (colour, list) in lists {
@@ -137,8 +123,8 @@ impl FromStr for Board {
     }
 }
 
-fn colour(part: &str) -> Result<(Colour, &str), BadFen> {
-    Colour::read(part).ok_or_else(|| BadFen::Colour(excerpt(part)))
+fn colour(part: &str) -> Result<(Colour, &str), Wrong> {
+    Colour::read(part).ok_or_else(|| no_colour(part))
 }
 
 /// Returns whether a part of a FEN is a number of half-moves or moves, as in `H0` and `F1`.
@@ -152,8 +138,12 @@ fn is_number(text: &str) -> bool {
 
 impl Board {
     /// Adds a piece, or pieces of a kind on a range of squares: `12`, `K12`, `1-12`.
-    fn put(&mut self, colour: Colour, piece: &str) -> Result<(), BadFen> {
-        let bad = || BadFen::Piece(excerpt(piece));
+    fn put(&mut self, colour: Colour, piece: &str) -> Result<(), Wrong> {
+        let bad = || {
+            let (piece, expected) =
+                (excerpt(piece), "a man is the number of its square, 1 to 32, a king has a K before it");
+            Wrong::from(format!("in the FEN `{piece}` is no piece: {expected}"))
+        };
         let (is_king, numbers) = piece.strip_prefix(['K', 'k']).map_or((false, piece), |rest| (true, rest));
         let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
         let number = |text: &str| text.parse().ok().filter(|_| is_number(text)).ok_or_else(bad);
@@ -161,17 +151,24 @@ impl Board {
         if first == 0 || first > last {
             return Err(bad());
         } else if last > 32 {
-            return Err(BadFen::OtherBoard(last));
+            return Err(format!(
+                "the FEN names square {last}, but this board has squares 1 to 32: it seems to be a position on another board, \
+                 such as that of 10x10 draughts"
+            )
+            .into());
         }
         for square in first..=last {
             let set = bit(place(square - 1));
             if self.empty() & set == 0 {
-                return Err(BadFen::Twice(square));
+                return Err(format!("the FEN names square {square} twice: a square holds one piece").into());
             }
             if is_king {
                 self.kings |= set;
             } else if colour.crowning_row() & set != 0 {
-                return Err(BadFen::Uncrowned(colour, square));
+                return Err(format!(
+                    "the FEN has {colour}'s man {square} on the row where it is crowned: a king there is K{square}"
+                )
+                .into());
             }
             self.add(colour, set);
         }

@@ -19,15 +19,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::board::{Board, Colour};
-pub use self::fen::BadFen;
 pub use self::moves::Move;
 pub use self::view::{Seen, View};
 #[cfg(feature = "schema")]
 use referee_game::Schemas;
 use referee_game::disguise::Vocabulary;
 use referee_game::{
-    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Notation, OpeningFile,
-    OptionMeta, Outcome, ReasonMeta, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Game, Imagination, Imagine, Known, Meta, NoDraw, NoFact, Notation, OpeningFile, OptionMeta, Outcome,
+    ReasonMeta, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer, Wrong,
 };
 
 /// The options of the game.
@@ -151,15 +150,15 @@ impl Game for Checkers {
     type Key = Board;
     type Draw = NoDraw;
 
-    fn start(options: &Options, _: Seating) -> Result<Checkers, Misconfigured> {
+    fn start(options: &Options, _: Seating) -> Result<Checkers, Wrong> {
         let Options { fen: board, draw_plies, turn_limit } = *options;
         if board.is_bare() {
             let side = board.to_move();
-            return Err(Misconfigured(format!("invalid FEN {board}: {side} is to move but has no piece")));
+            return Err(Wrong::from(format!("invalid FEN {board}: {side} is to move but has no piece")));
         }
         if draw_plies == 0 && turn_limit == 0 {
-            return Err(Misconfigured(
-                "draw_plies 0 needs a turn_limit above 0, otherwise the game might not end".to_owned(),
+            return Err(Wrong::new(
+                "draw_plies 0 needs a turn_limit above 0, otherwise the game might not end",
             ));
         }
         Ok(Checkers { board, quiet_plies: 0, draw_plies, turns_left: (turn_limit > 0).then_some(turn_limit) })

@@ -12,7 +12,7 @@ use cozy_chess::{
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::moves::letter;
-use referee_game::json;
+use referee_game::{Wrong, json};
 
 /// The number of start positions of Chess960.
 const START_POSITIONS: u64 = 960;
@@ -69,9 +69,11 @@ fn rights(board: &Board, color: Color) -> impl Iterator<Item = (File, u8)> {
 
 impl Fen {
     /// A start position of Chess960, by its number in the scheme of Scharnagl.
-    fn numbered(number: u64) -> Result<Fen, BadFen> {
+    fn numbered(number: u64) -> Result<Fen, Wrong> {
         let valid = u32::try_from(number).ok().filter(|_| number < START_POSITIONS);
-        let number = valid.ok_or(BadFen::Number(number))?;
+        let number = valid.ok_or_else(|| {
+            format!("{number} is no start position of Chess960: they have the numbers 0 to 959")
+        })?;
         Ok(Fen { board: Board::chess960_startpos(number), quiet_plies: 0 })
     }
 
@@ -174,81 +176,71 @@ impl<'de> Deserialize<'de> for Fen {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum BadFen {
-    #[error(
-        "a FEN has four to six fields, like rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1: pieces, side to move, \
-         castling rights, en passant square, plies without progress, number of the move"
-    )]
-    Fields,
-    #[error(
-        "in the FEN `{0}` is no rank: it has 8 squares, letters of pieces (pnbrqk) and counts of empty squares"
-    )]
-    Rank(String),
-    #[error("the FEN has {0} ranks: it describes 8, from the eighth to the first, separated by /")]
-    Ranks(usize),
-    #[error("in the FEN `{0}` is no side: w is White, b is Black")]
-    Side(String),
-    #[error(
-        "in the FEN the castling rights `{0}` do not fit: each needs its king on the first rank of its side and a rook on \
-         that side of it; they are KQkq, or the files of the rooks, or -"
-    )]
-    Castling(String),
-    #[error(
-        "in the FEN the en passant square `{0}` does not fit: it is the one that a pawn of the other side has just passed, or -"
-    )]
-    EnPassant(String),
-    #[error("in the FEN `{0}` is no number of plies or moves")]
-    Count(String),
-    #[error(
-        "the FEN is no position of chess: each side has one king, at most 16 pieces and 8 pawns, none of them on the first or \
-         last rank, and only the side to move may be in check, by at most two pieces"
-    )]
-    Pieces,
-    #[error("{0} is no start position of Chess960: they have the numbers 0 to 959")]
-    Number(u64),
+const FIELDS: Wrong = Wrong::new(
+    "a FEN has four to six fields, like rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1: pieces, side to move, \
+     castling rights, en passant square, plies without progress, number of the move",
+);
+const PIECES: Wrong = Wrong::new(
+    "the FEN is no position of chess: each side has one king, at most 16 pieces and 8 pawns, none of them on the first or \
+     last rank, and only the side to move may be in check, by at most two pieces",
+);
+
+/// This part of a FEN is wrong.
+fn bad(what: &str, part: &str, expected: &str) -> Wrong {
+    format!("in the FEN {what}`{}` {expected}", excerpt(part)).into()
+}
+
+fn no_rank(text: &str) -> Wrong {
+    bad("", text, "is no rank: it has 8 squares, letters of pieces (pnbrqk) and counts of empty squares")
 }
 
 impl FromStr for Fen {
-    type Err = BadFen;
+    type Err = Wrong;
 
     /// Accepts FEN, X-FEN and Shredder-FEN, and a FEN without its last one or two fields.
-    fn from_str(text: &str) -> Result<Fen, BadFen> {
+    fn from_str(text: &str) -> Result<Fen, Wrong> {
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
         let [pieces, side, castling, en_passant, counts @ ..] = &fields[..] else {
-            return Err(BadFen::Fields);
+            return Err(FIELDS);
         };
         if counts.len() > 2 {
-            return Err(BadFen::Fields);
+            return Err(FIELDS);
         }
         let mut builder = BoardBuilder::empty();
         place(pieces, &mut builder)?;
         builder.side_to_move = match *side {
             "w" | "W" => Color::White,
             "b" | "B" => Color::Black,
-            _ => return Err(BadFen::Side(excerpt(side))),
+            _ => return Err(bad("", side, "is no side: w is White, b is Black")),
+        };
+        let bad_castling = || {
+            let expected = "do not fit: each needs its king on the first rank of its side and a rook on that side of it; they are KQkq, \
+                            or the files of the rooks, or -";
+            bad("the castling rights ", castling, expected)
         };
         if *castling != "-" {
-            castle(castling, &mut builder).ok_or_else(|| BadFen::Castling(excerpt(castling)))?;
+            castle(castling, &mut builder).ok_or_else(bad_castling)?;
         }
-        let bad_square = || BadFen::EnPassant(excerpt(en_passant));
+        let bad_square = || {
+            let expected = "does not fit: it is the one that a pawn of the other side has just passed, or -";
+            bad("the en passant square ", en_passant, expected)
+        };
         if *en_passant != "-" {
             builder.en_passant = Some(en_passant.parse().map_err(|_| bad_square())?);
         }
         let count = |at: usize, default: u32| match counts.get(at) {
             None => Ok(default),
-            Some(text) => text.parse().map_err(|_| BadFen::Count(excerpt(text))),
+            Some(text) => text.parse().map_err(|_| bad("", text, "is no number of plies or moves")),
         };
         let quiet_plies = count(0, 0)?;
         builder.halfmove_clock = quiet_plies.min(100) as u8;
         builder.fullmove_number = count(1, 1)?.clamp(1, u16::MAX.into()) as u16;
         let board = builder.build().map_err(|error| match error {
-            BoardBuilderError::InvalidCastlingRights => BadFen::Castling(excerpt(castling)),
+            BoardBuilderError::InvalidCastlingRights => bad_castling(),
             BoardBuilderError::InvalidEnPassant => bad_square(),
-            _ => BadFen::Pieces,
+            _ => PIECES,
         })?;
-        if board.checkers().len() > 2 { Err(BadFen::Pieces) } else { Ok(Fen { board, quiet_plies }) }
+        if board.checkers().len() > 2 { Err(PIECES) } else { Ok(Fen { board, quiet_plies }) }
     }
 }
 
@@ -257,10 +249,14 @@ fn excerpt(text: &str) -> String {
     text.chars().take(20).collect()
 }
 
-fn place(pieces: &str, builder: &mut BoardBuilder) -> Result<(), BadFen> {
+fn place(pieces: &str, builder: &mut BoardBuilder) -> Result<(), Wrong> {
     let ranks: Vec<&str> = pieces.split('/').collect();
     if ranks.len() != 8 {
-        return Err(BadFen::Ranks(ranks.len()));
+        let ranks = ranks.len();
+        return Err(format!(
+            "the FEN has {ranks} ranks: it describes 8, from the eighth to the first, separated by /"
+        )
+        .into());
     }
     for (rank, text) in Rank::ALL.into_iter().rev().zip(ranks) {
         let mut file = 0;
@@ -270,7 +266,7 @@ fn place(pieces: &str, builder: &mut BoardBuilder) -> Result<(), BadFen> {
                 _ => {
                     let piece = Piece::try_from(char.to_ascii_lowercase()).ok();
                     let (Some(piece), Some(at)) = (piece, File::try_index(file)) else {
-                        return Err(BadFen::Rank(excerpt(text)));
+                        return Err(no_rank(text));
                     };
                     let color = if char.is_ascii_uppercase() { Color::White } else { Color::Black };
                     *builder.square_mut(Square::new(at, rank)) = Some((piece, color));
@@ -279,7 +275,7 @@ fn place(pieces: &str, builder: &mut BoardBuilder) -> Result<(), BadFen> {
             }
         }
         if file != File::NUM {
-            return Err(BadFen::Rank(excerpt(text)));
+            return Err(no_rank(text));
         }
     }
     Ok(())

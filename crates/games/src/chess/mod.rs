@@ -19,15 +19,15 @@ use cozy_chess::{Board, Color, File, Piece, Square};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-pub use self::fen::{BadFen, Fen};
+pub use self::fen::Fen;
 pub use self::moves::Move;
 pub use self::view::{Seen, View};
 #[cfg(feature = "schema")]
 use referee_game::Schemas;
 use referee_game::disguise::{Vocabulary, squares};
 use referee_game::{
-    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, Notation, OpeningFile,
-    OptionMeta, Outcome, ReasonMeta, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Game, Imagination, Imagine, Known, Meta, NoDraw, NoFact, Notation, OpeningFile, OptionMeta, Outcome,
+    ReasonMeta, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer, Wrong,
 };
 
 /// Which chess is played.
@@ -290,22 +290,22 @@ impl Game for Chess {
     type Key = u64;
     type Draw = NoDraw;
 
-    fn start(options: &Options, _: Seating) -> Result<Chess, Misconfigured> {
+    fn start(options: &Options, _: Seating) -> Result<Chess, Wrong> {
         let Options { variant, fen, repetitions, draw_plies, turn_limit } = options;
         if *variant == Variant::Standard && fen.needs_chess960() {
-            return Err(Misconfigured(format!(
+            return Err(Wrong::from(format!(
                 "the castling rights of the FEN {fen} exist in Chess960 only: set variant to chess960"
             )));
         }
         if *repetitions == 1 {
-            return Err(Misconfigured(
+            return Err(Wrong::from(
                 "repetitions 1 would end every game at its start: set 2 or more, or 0 for no limit"
                     .to_owned(),
             ));
         }
         if *draw_plies == 0 && *turn_limit == 0 {
-            return Err(Misconfigured(
-                "draw_plies 0 needs a turn_limit above 0, otherwise the game might not end".to_owned(),
+            return Err(Wrong::new(
+                "draw_plies 0 needs a turn_limit above 0, otherwise the game might not end",
             ));
         }
         Ok(Chess::at(fen.clone(), options, (*turn_limit > 0).then_some(*turn_limit)))

@@ -22,8 +22,8 @@ pub use self::view::{Seen, View};
 use referee_game::Schemas;
 use referee_game::disguise::{Vocabulary, squares};
 use referee_game::{
-    Game, Imagination, Imagine, Known, Meta, Misconfigured, NoDraw, NoFact, OptionMeta, Outcome, ReasonMeta,
-    Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Game, Imagination, Imagine, Known, Meta, NoDraw, NoFact, OptionMeta, Outcome, ReasonMeta, Scene, Seat,
+    SeatSet, Seating, Turn, Uniform, Viewer, Wrong,
 };
 
 /// The options of the game.
@@ -144,10 +144,10 @@ impl Game for Jeex {
     type Key = Board;
     type Draw = NoDraw;
 
-    fn start(options: &Options, _: Seating) -> Result<Jeex, Misconfigured> {
+    fn start(options: &Options, _: Seating) -> Result<Jeex, Wrong> {
         let Options { turn_limit, draw_plies } = *options;
         if turn_limit < 2 {
-            return Err(Misconfigured(format!(
+            return Err(Wrong::from(format!(
                 "turn_limit {turn_limit} is too low: the opening alone takes 2 turns"
             )));
         }

@@ -32,8 +32,8 @@ pub use self::view::View;
 use referee_game::Schemas;
 use referee_game::disguise::Vocabulary;
 use referee_game::{
-    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, ReasonMeta,
-    Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, OptionMeta, Outcome, ReasonMeta, Scene, Seat,
+    SeatSet, Seating, Turn, Uniform, Viewer, Wrong,
 };
 
 /// The options of the game.
@@ -121,9 +121,9 @@ impl Game for Keezen {
     type Key = Position;
     type Draw = Draw;
 
-    fn start(options: &Options, seating: Seating) -> Result<Keezen, Misconfigured> {
+    fn start(options: &Options, seating: Seating) -> Result<Keezen, Wrong> {
         if options.turn_limit == 0 {
-            return Err(Misconfigured("turn_limit is 0; it must be at least 1".to_owned()));
+            return Err(Wrong::new("turn_limit is 0; it must be at least 1"));
         }
         let position = Position::start(seating.seats() as u8);
         Ok(Keezen { position, cycle: 0, turns_left: options.turn_limit })

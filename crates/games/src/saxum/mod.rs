@@ -26,8 +26,8 @@ pub use self::view::{Seen, View};
 use referee_game::Schemas;
 use referee_game::disguise::Vocabulary;
 use referee_game::{
-    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, OptionMeta, Outcome, ReasonMeta,
-    Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, OptionMeta, Outcome, ReasonMeta, Scene, Seat,
+    SeatSet, Seating, Turn, Uniform, Viewer, Wrong,
 };
 
 /// The options of the game. Each is at least 1.
@@ -155,13 +155,13 @@ impl Game for Saxum {
     type Key = Position;
     type Draw = Draw;
 
-    fn start(options: &Options, _: Seating) -> Result<Saxum, Misconfigured> {
+    fn start(options: &Options, _: Seating) -> Result<Saxum, Wrong> {
         let Options { turn_limit, points_to_win, rows_to_win } = *options;
         for (name, value) in
             [("turn_limit", turn_limit), ("points_to_win", points_to_win), ("rows_to_win", rows_to_win)]
         {
             if value == 0 {
-                return Err(Misconfigured(format!("{name} is 0; it must be at least 1")));
+                return Err(Wrong::from(format!("{name} is 0; it must be at least 1")));
             }
         }
         Ok(Saxum { position: Position::default(), turns_left: turn_limit, points_to_win, rows_to_win })

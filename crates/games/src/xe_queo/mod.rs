@@ -30,8 +30,8 @@ pub use self::view::{Seen, View};
 use referee_game::Schemas;
 use referee_game::disguise::{Vocabulary, squares};
 use referee_game::{
-    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Misconfigured, Outcome, ReasonMeta, Scene, Seat,
-    SeatSet, Seating, Turn, Uniform, Viewer,
+    Chance, Draw, Game, Imagination, Imagine, Known, Meta, Outcome, ReasonMeta, Scene, Seat, SeatSet,
+    Seating, Turn, Uniform, Viewer, Wrong,
 };
 
 /// The options of the game; there are none.
@@ -113,7 +113,7 @@ impl Game for XeQueo {
     type Key = Position;
     type Draw = Draw;
 
-    fn start(_: &Options, _: Seating) -> Result<XeQueo, Misconfigured> {
+    fn start(_: &Options, _: Seating) -> Result<XeQueo, Wrong> {
         Ok(XeQueo { position: Position::default(), log: Log::EMPTY, last_round: None })
     }
 

@@ -3,6 +3,7 @@
 //! This is the only reader of record lines. It rejects unknown lines and details: a new kind of either requires a
 //! new format (specification, Versions).
 
+use referee_game::Wrong;
 use referee_game::clock::Tick;
 use referee_game::seat::Seat;
 use referee_protocol::bot::Inability;
@@ -12,7 +13,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::record::{Difference, RecordDefect, Seal};
+use crate::record::{Difference, Seal};
 use crate::{AbortReason, Detail, Header, Outage};
 
 #[derive(Debug)]
@@ -237,47 +238,53 @@ fn tag<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
     std::str::from_utf8(&rest[..end]).ok()
 }
 
-fn kind(text: &[u8]) -> Result<Text<'_>, RecordDefect> {
+/// The `type` of a line.
+fn kind(text: &[u8]) -> Result<Text<'_>, Wrong> {
     match tag(text, "type") {
         Some(kind) => Ok(kind.into()),
-        None if text.first() != Some(&b'{') => Err(RecordDefect::NotAnObject),
+        None if text.first() != Some(&b'{') => Err("not a JSON object".into()),
         // A replay rejects other orders of the fields.
         None => Ok(parse::<Head<'_>>(text)?.kind),
     }
 }
 
-fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, RecordDefect> {
+fn parse<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Wrong> {
     // To check the encoding once is faster than to check it for each key and text.
-    parse_text(std::str::from_utf8(text)?)
+    parse_text(std::str::from_utf8(text).map_err(|error| Wrong::of(&error))?)
 }
 
-fn parse_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, RecordDefect> {
+fn parse_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Wrong> {
     Ok(serde_json::from_str(text)?)
 }
 
 /// Parses a line that must be of this kind.
-fn read_as<'a, T: Deserialize<'a>>(expected: &str, text: &'a [u8]) -> Result<T, RecordDefect> {
+fn read_as<'a, T: Deserialize<'a>>(expected: &str, text: &'a [u8]) -> Result<T, Wrong> {
     match kind(text)? {
-        found if found != *expected => Err(RecordDefect::OtherType(found.to_string())),
+        found if found != *expected => Err(format!("it is of type `{found}`").into()),
         _ => parse(text),
     }
 }
 
+/// A line that is wrong for this reason.
+pub(super) fn not_a_line(why: Wrong) -> Wrong {
+    Wrong::at("no line of a record", why)
+}
+
 /// Parses the first line of a record, of any format.
-pub(super) fn read_header(text: &[u8]) -> Result<Header, RecordDefect> {
-    read_as("record", text).map_err(|error| RecordDefect::NoHeader(Box::new(error)))
+pub(super) fn read_header(text: &[u8]) -> Result<Header, Wrong> {
+    read_as("record", text).map_err(|error| Wrong::at("a record begins with a line of type `record`", error))
 }
 
 /// Checks that this program reads the format of the record.
-pub(super) fn check_format(header: &Header) -> Result<(), RecordDefect> {
+pub(super) fn check_format(header: &Header) -> Result<(), Wrong> {
     match header.format {
         Header::FORMAT => Ok(()),
-        format => Err(RecordDefect::Format(format)),
+        format => Err(format!("record format {format}; this program reads {}", Header::FORMAT).into()),
     }
 }
 
 /// Parses the last line of a record.
-pub(super) fn read_seal(text: &[u8]) -> Result<Seal, RecordDefect> {
+pub(super) fn read_seal(text: &[u8]) -> Result<Seal, Wrong> {
     read_as("seal", text)
 }
 
@@ -286,7 +293,7 @@ impl<'a> RecordLine<'a> {
     ///
     /// # Errors
     /// When it is not a line of a record, or its kind is unknown.
-    pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, RecordDefect> {
+    pub fn read(text: &'a [u8]) -> Result<RecordLine<'a>, Wrong> {
         let kind = kind(text)?;
         let entry = match &*kind {
             "record" => return RecordLine::first(text),
@@ -301,7 +308,7 @@ impl<'a> RecordLine<'a> {
         Ok(RecordLine { at_us: Tick::default(), entry })
     }
 
-    fn first(text: &[u8]) -> Result<RecordLine<'a>, RecordDefect> {
+    fn first(text: &[u8]) -> Result<RecordLine<'a>, Wrong> {
         let header = read_header(text)?;
         check_format(&header)?;
         Ok(RecordLine { at_us: Tick::default(), entry: RecordEntry::Record(Box::new(header)) })
@@ -344,36 +351,36 @@ impl<'a> RecordLine<'a> {
 }
 
 /// Reads the value of a field.
-fn value<T: DeserializeOwned>(json: &RawValue) -> Result<T, RecordDefect> {
+fn value<T: DeserializeOwned>(json: &RawValue) -> Result<T, Wrong> {
     Ok(serde_json::from_str(json.get())?)
 }
 
 /// A field that a kind of line must have.
-fn need<T>(field: Option<T>, name: &'static str) -> Result<T, RecordDefect> {
-    field.ok_or(RecordDefect::MissingField(name))
+fn need<T>(field: Option<T>, name: &'static str) -> Result<T, Wrong> {
+    field.ok_or_else(|| format!("missing field `{name}`").into())
 }
 
 impl<'a> LineFields<'a> {
-    fn seat(&self) -> Result<Seat, RecordDefect> {
+    fn seat(&self) -> Result<Seat, Wrong> {
         need(self.seat, "seat")
     }
 
-    fn turn(&self) -> Result<u32, RecordDefect> {
+    fn turn(&self) -> Result<u32, Wrong> {
         need(self.turn, "turn")
     }
 
-    fn took_us(&self) -> Result<u64, RecordDefect> {
+    fn took_us(&self) -> Result<u64, Wrong> {
         need(self.took_us, "took_us")
     }
 
     /// The code among these, by its text.
-    fn code<T: Copy>(&self, all: &[T], text: impl Fn(T) -> &'static str) -> Result<T, RecordDefect> {
+    fn code<T: Copy>(&self, all: &[T], text: impl Fn(T) -> &'static str) -> Result<T, Wrong> {
         let code = need(self.code.as_ref(), "code")?;
         let found = all.iter().copied().find(|&known| *code == *text(known));
-        found.ok_or_else(|| RecordDefect::UnknownCode(code.to_string()))
+        found.ok_or_else(|| format!("unknown code `{code}`").into())
     }
 
-    fn entry(self, kind: &str) -> Result<RecordEntry<'a>, RecordDefect> {
+    fn entry(self, kind: &str) -> Result<RecordEntry<'a>, Wrong> {
         Ok(match kind {
             "start" => RecordEntry::Start { seat: self.seat()? },
             "restart" => {
@@ -418,13 +425,13 @@ impl<'a> LineFields<'a> {
             "pause" => RecordEntry::Pause { paused_us: need(self.paused_us, "paused_us")? },
             "abort" => RecordEntry::Abort { reason: value(need(self.reason, "reason")?)? },
             "result" => RecordEntry::Result,
-            _ => return Err(RecordDefect::UnknownType(kind.to_owned())),
+            _ => return Err(format!("unknown type `{kind}`").into()),
         })
     }
 }
 
 impl<'a> RecordedEvent<'a> {
-    fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, RecordDefect> {
+    fn read(event: &'a RawValue) -> Result<RecordedEvent<'a>, Wrong> {
         Ok(match tag(event.get().as_bytes(), "kind") {
             Some("move") => RecordedEvent::Move(parse_text(event.get())?),
             Some("draw_offered" | "out") => RecordedEvent::OfReferee,
@@ -457,7 +464,7 @@ pub(super) fn lines_except<'a>(
             _ => RecordLine::read(text),
         };
         is_valid = read.is_ok();
-        let what = |error| if line == 1 { error } else { RecordDefect::NotALine(Box::new(error)) };
+        let what = |error| if line == 1 { error } else { not_a_line(error) };
         Some(read.map_err(|error| Difference::at(line, what(error))))
     })
 }

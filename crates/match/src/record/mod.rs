@@ -18,7 +18,7 @@ mod summary;
 mod tests;
 mod times;
 
-pub use difference::{Difference, RecordDefect};
+pub use difference::Difference;
 pub use line::{
     Accepted, BotLine, BotsLine, KeptData, Moved, RecordEntry, RecordLine, RecordedAnswer, RecordedEvent,
     RecordedFault, lines,
@@ -26,7 +26,9 @@ pub use line::{
 pub use luck::{MatchLuck, NoLuck, PairLuck, PositionValues, Valuation, luck};
 pub use playback::{Note, Playback, Step};
 pub use public::{PublicRecord, PublishedInfo, private_digests, private_seat, public};
-pub use replay::{OtherRules, Replay, changed_files, check_program, check_rules, differing_files, verify};
+pub use replay::{
+    CUT_OFF, OtherRules, Replay, changed_files, check_program, check_rules, differing_files, verify,
+};
 pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};
 pub use sheet::sheet;

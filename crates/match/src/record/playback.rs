@@ -4,9 +4,7 @@ use referee_game::erased::{MoveError, RulesFailed, Table};
 use referee_game::{Catalog, Turn};
 
 use crate::record::replay::find_rules;
-use crate::record::{
-    BotsLine, Difference, Moved, RecordDefect, RecordEntry, RecordLine, RecordedEvent, Replay,
-};
+use crate::record::{BotsLine, Difference, Moved, RecordEntry, RecordLine, RecordedEvent, Replay};
 use crate::{Ending, Setup};
 
 /// Called for each draw, with the position before it and the numbers.
@@ -72,11 +70,11 @@ impl<'a> Playback<'a> {
         let setup = replay.match_().setup();
         let rules = match find_rules(&setup.header, catalog) {
             Ok(rules) => rules,
-            Err(other) => return Err(replay.difference(RecordDefect::from(other))),
+            Err(other) => return Err(replay.difference(other)),
         };
         let table = match rules.open(&setup.header.options, setup.seating) {
             Ok(table) => table,
-            Err(error) => return Err(replay.difference(RecordDefect::NotReopened(error))),
+            Err(error) => return Err(Difference { rules_failed: true, ..replay.difference(error) }),
         };
         let mut playback = Playback {
             replay,

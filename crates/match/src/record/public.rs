@@ -11,7 +11,8 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::record::line::{BotLine, read_header, read_seal};
-use crate::record::{Difference, RecordDefect, RecordEntry, RecordLine, Seal, add_bots, digest};
+use crate::record::replay::{CHANGED, CUT_OFF};
+use crate::record::{Difference, RecordEntry, RecordLine, Seal, add_bots, digest};
 
 /// The public fields of a bot's seat in the first line.
 const OPEN: [&str; 3] = ["name", "version", "details"];
@@ -53,17 +54,17 @@ pub fn public(record: &[u8], info: PublishedInfo) -> Result<PublicRecord, Differ
     let texts: Vec<&[u8]> =
         record.strip_suffix(b"\n").unwrap_or(record).split(|&byte| byte == b'\n').collect();
     let header = read_header(texts[0]).map_err(|error| Difference::at(1, error))?;
-    let cut_off = |line| Difference::at(line, RecordDefect::CutOff);
+    let cut_off = |line| Difference::at(line, CUT_OFF);
     let (last, happened) = texts[1..].split_last().ok_or_else(|| cut_off(1))?;
     let seal = read_seal(last).map_err(|_| cut_off(texts.len()))?;
     if seal.sha256 != digest(&record[..record.len() - last.len() - 1]) {
-        return Err(Difference::at(texts.len(), RecordDefect::Changed));
+        return Err(Difference::at(texts.len(), CHANGED));
     }
     let mut public = PublicRecord {
         record: Vec::with_capacity(record.len()),
         private: vec![Vec::new(); header.seats.len()],
     };
-    let unreadable = |line| move |error| Difference::at(line, RecordDefect::Json(error));
+    let unreadable = |line| move |error: serde_json::Error| Difference::at(line, Wrong::from(error));
     public.header(texts[0], &header.r#match).map_err(unreadable(1))?;
     let with_scores = header.adjudication.needs_scores();
     let (mut outages, mut kept, mut rules_restarts) = (Vec::new(), Vec::new(), 0);

@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use referee_game::chance::Seed;
-use referee_game::disguise::{DISGUISED, NotDisguised, disguise, disguise_of};
-use referee_game::erased::{NotOpened, Rules, RulesFailed};
+use referee_game::disguise::{DISGUISED, disguise, disguise_of};
+use referee_game::erased::{Rules, RulesError, RulesFailed};
 use referee_game::excerpt::excerpt;
 use referee_game::hex;
-use referee_game::{Catalog, UnknownGame, Viewer};
+use referee_game::{Catalog, Viewer, Wrong};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::record::line::{check_format, read_header, read_seal};
-use crate::record::{Difference, RecordDefect, RecordEntry, RecordLine, RecordedEvent, Seal, digest};
+use crate::record::line::{check_format, not_a_line, read_header, read_seal};
+use crate::record::{Difference, RecordEntry, RecordLine, RecordedEvent, Seal, digest};
 use crate::setup::check_policy;
 use crate::{AbortReason, Header, Leg, Limits, Match, Setup, Wants, opening};
 
@@ -76,16 +76,20 @@ impl<'a> Replay<'a> {
         let at_line =
             |line, what| Difference { match_id: Some(match_id.clone()), ..Difference::at(line, what) };
         let at_seal = |what| at_line(parts.last, what);
-        let seal: Seal = read_seal(parts.seal).map_err(|_| at_seal(RecordDefect::CutOff))?;
+        let seal: Seal = read_seal(parts.seal).map_err(|_| at_seal(CUT_OFF))?;
         let mut written = Vec::new();
         seal.write(&mut written);
         if written.strip_suffix(b"\n") != Some(parts.seal) {
-            return Err(at_seal(RecordDefect::SealFields(shorten(&written))));
+            return Err(at_seal(Wrong::from(format!(
+                "the seal has other fields than {}",
+                shorten(&written)
+            ))));
         }
         let reveal = seal.reveal.as_ref();
-        let reveal = reveal.ok_or_else(|| at_seal(RecordDefect::SeedNotRevealed))?;
+        let reveal = reveal.ok_or_else(|| at_seal(Wrong::new("the seed is not revealed")))?;
         let secrets = hex::decode32(&reveal.seed).zip(hex::decode32(&reveal.salt));
-        let (seed, salt) = secrets.ok_or_else(|| at_seal(RecordDefect::InvalidSeed))?;
+        let (seed, salt) =
+            secrets.ok_or_else(|| at_seal(Wrong::new("seed and salt are 64 lower-case hex digits each")))?;
         let seats = header.seats.len();
         let wants =
             vec![
@@ -96,7 +100,7 @@ impl<'a> Replay<'a> {
         let is_outage = matches!(abort, Some(AbortReason::Unavailable { .. }));
         let failure = abort.filter(|reason| reason.rules_calls().is_some());
         let mut replayed = open_match(header, Seed(seed), salt, wants, watched, failure, catalog)
-            .map_err(|why| at_line(1, why))?;
+            .map_err(|why| Difference { match_id: Some(match_id.clone()), ..Difference::at(1, why) })?;
         // Otherwise the answer that reports the outage would be a fault.
         replayed.trust_outages(is_outage);
         let (rest, last) = (parts.happened, parts.last);
@@ -114,7 +118,10 @@ impl<'a> Replay<'a> {
         };
         replay.read_written();
         if replay.written != parts.header {
-            return Err(replay.difference(RecordDefect::HeaderFields(shorten(parts.header))));
+            return Err(replay.difference(Wrong::from(format!(
+                "line 1 has other fields than a set-up: {}",
+                shorten(parts.header)
+            ))));
         }
         replay.advance();
         Ok(replay)
@@ -125,11 +132,11 @@ impl<'a> Replay<'a> {
         &mut self.replayed
     }
 
-    pub(super) fn difference(&self, what: impl Into<RecordDefect>) -> Difference {
+    pub(super) fn difference(&self, what: impl Into<RulesError>) -> Difference {
         Difference { match_id: self.match_id(), turn: self.turn, ..Difference::at(self.line, what) }
     }
 
-    fn difference_of_seal(&self, what: RecordDefect) -> Difference {
+    fn difference_of_seal(&self, what: Wrong) -> Difference {
         Difference { match_id: self.match_id(), ..Difference::at(self.last, what) }
     }
 
@@ -141,11 +148,13 @@ impl<'a> Replay<'a> {
     pub(super) fn check_seal(&self) -> Vec<Difference> {
         let mut differences = Vec::new();
         if self.seal.sha256 != digest(self.unsealed) {
-            differences.push(self.difference_of_seal(RecordDefect::Changed));
+            differences.push(self.difference_of_seal(CHANGED));
         }
         let Setup { seed, salt, header, .. } = self.replayed.setup();
         if hex::encode(&seed.commitment(salt)) != header.commitment {
-            differences.push(self.difference_of_seal(RecordDefect::OtherSeed));
+            differences.push(self.difference_of_seal(Wrong::new(
+                "the revealed seed and salt do not give the commitment of line 1",
+            )));
         }
         differences
     }
@@ -153,7 +162,9 @@ impl<'a> Replay<'a> {
     /// Compares the seal with the match, after its last line.
     pub(super) fn check_reveal(&self) -> Option<Difference> {
         let reveal = self.seal.reveal.as_ref()?;
-        (*reveal != self.replayed.reveal()).then(|| self.difference_of_seal(RecordDefect::OtherReveal))
+        (*reveal != self.replayed.reveal()).then(|| {
+            self.difference_of_seal(Wrong::new("deal or nonces in the seal are not those of the match"))
+        })
     }
 
     /// Reads the next line that the replayed match wrote.
@@ -197,17 +208,18 @@ impl<'a> Replay<'a> {
         let Some(text) = take_line(&mut rest) else {
             return match self.replayed.ending() {
                 _ if !self.written.is_empty() => {
-                    Err(self.difference(RecordDefect::MissingLine(shorten(&self.written))))
+                    Err(self.difference(Wrong::from(format!("missing: {}", shorten(&self.written)))))
                 }
-                None => Err(self.difference(RecordDefect::NoResult)),
+                None => Err(self.difference(Wrong::new("the record has no result"))),
                 Some(_) => Ok(None),
             };
         };
         if text.len() > MOST_BYTES {
-            return Err(self.difference(RecordDefect::LongLine));
+            return Err(
+                self.difference(Wrong::from(format!("a line of a record has at most {MOST_BYTES} bytes")))
+            );
         }
-        let line = RecordLine::read(text)
-            .map_err(|error| self.difference(RecordDefect::NotALine(Box::new(error))))?;
+        let line = RecordLine::read(text).map_err(|error| self.difference(not_a_line(error)))?;
         self.turn = line.turn().or(self.turn);
         self.rest = rest;
         if let RecordEntry::Bots(bots) = &line.entry
@@ -218,7 +230,7 @@ impl<'a> Replay<'a> {
             // The `bots` line is added by the shell and cannot be replayed; the seal covers it. It occurs once.
             let seats = 0..self.replayed.setup().header.seats.len();
             if !bots.bots.iter().map(|bot| bot.seat.index()).eq(seats) {
-                return Err(self.difference(RecordDefect::OtherSeats));
+                return Err(self.difference(Wrong::new("`bots` has other seats than the match")));
             }
             self.line += 1;
             return Ok(Some(line));
@@ -237,11 +249,8 @@ impl<'a> Replay<'a> {
                 self.advance();
                 Ok(Some(line))
             }
-            Some(false) => {
-                let (recorded, given) = (shorten(text), shorten(&self.written));
-                Err(self.difference(RecordDefect::OtherLine { recorded, given }))
-            }
-            None => Err(self.difference(RecordDefect::Impossible(shorten(text)))),
+            Some(false) => Err(self.difference(other_line(text, &self.written))),
+            None => Err(self.difference(Wrong::from(format!("this cannot happen here: {}", shorten(text))))),
         }
     }
 }
@@ -266,33 +275,36 @@ pub(super) fn open_match(
     watched: Option<Viewer>,
     rules_failure: Option<AbortReason>,
     catalog: &Catalog,
-) -> Result<Match, RecordDefect> {
+) -> Result<Match, RulesError> {
     let clocks = header.seats.iter().flat_map(|seat| &seat.clock).chain(&header.clock);
     let of_clock = clocks.flat_map(|c| [c.delay_ms, c.bank_ms, c.increment_ms]);
     let to_start = header.seats.iter().map(|seat| seat.ready_ms);
     if of_clock.chain(to_start).chain([header.margin_ms]).any(|ms| ms >= 1 << 53) {
         // Larger values would overflow 64 bits in microseconds.
-        return Err(RecordDefect::HugeTime);
+        return Err(Wrong::new("times stay below 2^53 ms").into());
     }
     if !header.limits.are_within(&Limits::MOST) {
-        return Err(RecordDefect::HugeLimit);
+        return Err(Wrong::new("a limit is larger than any that this program replays").into());
     }
     let rules = find_rules(&header, catalog)?;
     if rules.meta().rules_version != header.rules {
         let (recorded, known) = (header.rules, rules.meta().rules_version);
-        return Err(RecordDefect::OtherVersion { recorded, game: header.game, known });
+        let game = header.game;
+        return Err(
+            Wrong::from(format!("rules version {recorded} of {game}; this program knows {known}")).into()
+        );
     }
     let seating = header
         .seating()
         .filter(|seating| rules.meta().seatings.contains(seating))
-        .ok_or_else(|| RecordDefect::OtherSeating { game: header.game.clone() })?;
-    check_policy(rules.meta(), header.on_fault).map_err(NotOpened::from)?;
-    header.adjudication.check(rules.meta(), seating).map_err(NotOpened::from)?;
+        .ok_or_else(|| Wrong::from(format!("the seats are not a seating of {}", header.game)))?;
+    check_policy(rules.meta(), header.on_fault)?;
+    header.adjudication.check(rules.meta(), seating)?;
     let table = rules.open(&header.options, seating)?;
     if table.options().get() != header.options.get() {
-        return Err(RecordDefect::IncompleteOptions { complete: table.options().to_string() });
+        return Err(Wrong::from(format!("the options are not complete: {}", table.options())).into());
     }
-    opening::check(&*table, &header.opening, &header.limits).map_err(NotOpened::from)?;
+    opening::check(&*table, &header.opening, &header.limits)?;
     let seats = header.seats.len();
     let setup = Setup {
         header: Arc::new(header),
@@ -310,16 +322,10 @@ pub(super) fn open_match(
 }
 
 /// Reasons why a catalog does not have the rules of a record.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OtherRules {
     #[error(transparent)]
-    Unknown(#[from] UnknownGame),
-    #[error("the record is of another game `{0}`, which is part of a referee")]
-    PartOfReferee(String),
-    #[error("the rules of {0} are a program: its directory is given with --game DIR")]
-    NoProgram(String),
-    #[error(transparent)]
-    NotDisguised(#[from] NotDisguised),
+    Wrong(#[from] Wrong),
     #[error("the rules of {game} have other files than those of the record: {}", .files.join(", "))]
     OtherFiles {
         game: String,
@@ -328,9 +334,31 @@ pub enum OtherRules {
     },
 }
 
+impl OtherRules {
+    /// The rules of a game are a program that is not given.
+    pub fn no_program(game: &str) -> OtherRules {
+        Wrong::from(format!("the rules of {game} are a program: its directory is given with --game DIR"))
+            .into()
+    }
+}
+
+impl From<OtherRules> for Wrong {
+    fn from(error: OtherRules) -> Wrong {
+        match error {
+            OtherRules::Wrong(wrong) => wrong,
+            files => Wrong::of(&files),
+        }
+    }
+}
+
+impl From<OtherRules> for RulesError {
+    fn from(error: OtherRules) -> RulesError {
+        Wrong::from(error).into()
+    }
+}
+
 /// Finds the rules of a match. If they are a program, it must have the same files, unless the catalog accepts others.
 pub(super) fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static dyn Rules, OtherRules> {
-    let game = || header.game.clone();
     let recorded = header.program.as_deref();
     if header.game == DISGUISED
         && let Some((text, game, program)) = recorded.and_then(disguise_of)
@@ -345,7 +373,7 @@ pub(super) fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static 
     let found = catalog.find(&header.game);
     let rules = match recorded {
         None => found?,
-        Some(_) => found.map_err(|_| OtherRules::NoProgram(game()))?,
+        Some(_) => found.map_err(|_| OtherRules::no_program(&header.game))?,
     };
     match check_program(rules, recorded) {
         Err(OtherRules::OtherFiles { .. }) if catalog.accepts_changed() => Ok(rules),
@@ -370,14 +398,17 @@ pub fn changed_files(record: &[u8], catalog: &Catalog) -> Vec<String> {
 /// # Errors
 /// Which files differ, or that only one of them is a program.
 pub fn check_program(rules: &dyn Rules, recorded: Option<&RawValue>) -> Result<(), OtherRules> {
-    let game = || rules.meta().id.to_owned();
+    let game = rules.meta().id;
     match (recorded, rules.program()) {
         (None, None) => Ok(()),
-        (None, Some(_)) => Err(OtherRules::PartOfReferee(game())),
-        (Some(_), None) => Err(OtherRules::NoProgram(game())),
+        (None, Some(_)) => {
+            Err(Wrong::from(format!("the record is of another game `{game}`, which is part of a referee"))
+                .into())
+        }
+        (Some(_), None) => Err(OtherRules::no_program(game)),
         (Some(recorded), Some(known)) if recorded.get() == known.get() => Ok(()),
         (Some(recorded), Some(known)) => {
-            Err(OtherRules::OtherFiles { game: game(), files: differing_files(recorded, known) })
+            Err(OtherRules::OtherFiles { game: game.to_owned(), files: differing_files(recorded, known) })
         }
     }
 }
@@ -412,7 +443,10 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
     let has_break = first.is_some();
     let text = first.unwrap_or(record);
     if text.len() > MOST_BYTES {
-        return Err(Difference::at(1, RecordDefect::LongLine));
+        return Err(Difference::at(
+            1,
+            Wrong::from(format!("a line of a record has at most {MOST_BYTES} bytes")),
+        ));
     }
     let header = read_header(text).map_err(|error| Difference::at(1, error))?;
     let match_id = || Some(header.r#match.clone());
@@ -422,16 +456,26 @@ fn take_apart(record: &[u8]) -> Result<(Header, Parts<'_>), Difference> {
     let breaks = record.iter().filter(|&&byte| byte == b'\n').count();
     let last = breaks + usize::from(!record.ends_with(b"\n"));
     if last > MOST_LINES {
-        return Err(at_line(MOST_LINES + 1, RecordDefect::TooManyLines));
+        return Err(at_line(MOST_LINES + 1, Wrong::from(format!("a record has at most {MOST_LINES} lines"))));
     }
     let body = rest.strip_suffix(b"\n").filter(|_| has_break);
-    let body = body.ok_or_else(|| at_line(last, RecordDefect::CutOff))?;
+    let body = body.ok_or_else(|| at_line(last, CUT_OFF))?;
     let seal_at = body.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let (happened, seal) = body.split_at(seal_at);
     if seal.len() > MOST_BYTES {
-        return Err(at_line(last, RecordDefect::LongLine));
+        return Err(at_line(last, Wrong::from(format!("a line of a record has at most {MOST_BYTES} bytes"))));
     }
     Ok((header, Parts { header: text, happened, seal, last }))
+}
+
+/// A record that is not complete.
+pub const CUT_OFF: Wrong = Wrong::new("the record is cut off: it does not end with a seal");
+pub(super) const CHANGED: Wrong =
+    Wrong::new("the SHA-256 in the seal is not that of the record: it was changed after it was sealed");
+
+/// Another line than the one that the rules give.
+pub(super) fn other_line(recorded: &[u8], given: &[u8]) -> Wrong {
+    format!("recorded {}, but the rules give {}", shorten(recorded), shorten(given)).into()
 }
 
 pub(super) fn shorten(line: &[u8]) -> String {

@@ -2,11 +2,11 @@
 
 use referee_game::chance::Seed;
 use referee_game::seat::Seat;
-use referee_game::{Catalog, Viewer, hex};
+use referee_game::{Catalog, Viewer, Wrong, hex};
 
+use crate::record::RecordLine;
 use crate::record::line::{check_format, read_header};
-use crate::record::replay::{open_match, shorten};
-use crate::record::{RecordDefect, RecordLine};
+use crate::record::replay::{open_match, other_line};
 use crate::{Event, Header, Match, Stamp, Wants};
 
 /// A match that repeats the lines of its record, then continues.
@@ -28,15 +28,15 @@ impl Resume {
         wants: Vec<Wants>,
         watched: Option<Viewer>,
         catalog: &Catalog,
-    ) -> Result<Resume, RecordDefect> {
+    ) -> Result<Resume, Wrong> {
         let header = read_header(first)?;
         check_format(&header)?;
         if header.seats.len() != wants.len() {
-            return Err(RecordDefect::SeatWithoutBot);
+            return Err(Wrong::new("a seat has no bot").into());
         }
         let (seed, salt) = secrets(&header);
         if hex::encode(&seed.commitment(&salt)) != header.commitment {
-            return Err(RecordDefect::OtherRun);
+            return Err(Wrong::new("the match has another seed").into());
         }
         let play = open_match(header, seed, salt, wants, watched, None, catalog)?;
         let mut resume = Resume { play, compared: 0 };
@@ -48,7 +48,7 @@ impl Resume {
     ///
     /// # Errors
     /// When the match writes something else.
-    pub fn line(&mut self, text: &[u8]) -> Result<(), RecordDefect> {
+    pub fn line(&mut self, text: &[u8]) -> Result<(), Wrong> {
         if self.compared == self.play.log().len() {
             RecordLine::read(text)?.repeat(&mut self.play);
         }
@@ -61,12 +61,10 @@ impl Resume {
         self.play.handle(stamp, Event::Resumed { seat, wants });
     }
 
-    fn compare(&mut self, text: &[u8]) -> Result<(), RecordDefect> {
+    fn compare(&mut self, text: &[u8]) -> Result<(), Wrong> {
         let mut written = Vec::new();
         let next = self.play.log().line_at(self.compared, &mut written);
-        self.compared = next
-            .filter(|_| written == text)
-            .ok_or_else(|| RecordDefect::OtherLine { recorded: shorten(text), given: shorten(&written) })?;
+        self.compared = next.filter(|_| written == text).ok_or_else(|| other_line(text, &written))?;
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use referee_game::erased::{ErasedRules, Rules};
 use referee_game::{
-    Chance, Draw, Fact, Game, MAX_SEATS, Meta, Misconfigured, Outcome, Seat, SeatSet, Seating, Turn, Viewer,
+    Chance, Draw, Fact, Game, MAX_SEATS, Meta, Outcome, Seat, SeatSet, Seating, Turn, Viewer, Wrong,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -150,7 +150,7 @@ impl Game for Toy {
     type Key = [u8; MAX_SEATS];
     type Draw = Draw;
 
-    fn start(options: &Options, seating: Seating) -> Result<Toy, Misconfigured> {
+    fn start(options: &Options, seating: Seating) -> Result<Toy, Wrong> {
         let Options { plan, goal, turn_limit } = options.clone();
         Ok(Toy {
             seating,

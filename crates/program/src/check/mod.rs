@@ -21,12 +21,12 @@ use crate::check::moves::any_move;
 #[cfg(feature = "validate")]
 use crate::check::schemas::GameSchemas;
 use crate::load::{ReadGame, read};
-use crate::{BadAnswer, Carrier, MOST_STEPS, ProgramRules, Restarts};
+use crate::{Carrier, MOST_STEPS, ProgramRules, Restarts};
 use referee_bots::Launch;
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
-use referee_game::erased::{Rules, RulesFailed, RulesWait, Table};
+use referee_game::erased::{Rules, RulesError, RulesFailed, RulesWait, Table};
 use referee_game::excerpt::excerpt;
-use referee_game::notation::{MatchTags, NotWritable, Sheet, SheetDraw};
+use referee_game::notation::{MatchTags, Sheet, SheetDraw};
 use referee_game::seat::{MAX_SEATS, Seating, Viewer};
 use referee_game::{Chain, Turn, Wrong, counted};
 
@@ -127,7 +127,7 @@ impl Carrier for Witness {
     fn ask(
         &self,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
     ) -> Result<Restarts, RulesFailed> {
         self.kept().latest = request.to_owned();
         let mut answer = Vec::new();
@@ -257,7 +257,7 @@ impl RandomMatches<'_> {
                 let mut text = String::new();
                 let form = notation.name();
                 match notation.write(sheet, &mut text) {
-                    Err(NotWritable::RulesFailed(failed)) => return Err(witness.failure(failed)),
+                    Err(RulesError::RulesFailed(failed)) => return Err(witness.failure(failed)),
                     Err(what) => return Err(format!("{form}: {}", Chain(&what)).into()),
                     Ok(()) if text.trim().is_empty() => return Err(format!("{form}: `text` is empty").into()),
                     Ok(()) => {}

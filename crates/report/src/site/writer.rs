@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use referee_files::{Folder, read_regular};
-use referee_game::{Catalog, Chain, json};
+use referee_game::{Catalog, Chain, Wrong, json};
 use referee_match::record::{Difference, Playback, PublicRecord, PublishedInfo, public};
 
 use super::{Site, Unshown};
@@ -27,12 +27,6 @@ pub enum SiteError {
     Foreign(PathBuf),
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("{}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        why: io::Error,
-    },
 }
 
 /// The directories of a site.
@@ -198,7 +192,8 @@ impl SiteWriter {
         if !path.exists() {
             return Ok(Err(Unshown::Unsealed));
         }
-        let record = read_regular(&path).map_err(|why| SiteError::Unreadable { path: path.clone(), why })?;
+        let record = read_regular(&path)
+            .map_err(|why| io::Error::new(why.kind(), Wrong::at(path.display().to_string(), why)))?;
         let names = report.display_names(listed);
         let draw = || {
             let PublicRecord { record, .. } = public(&record, self.info)?;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use referee_bots::sandbox::{Layer, Mode, Sandbox};
 use referee_files::{read_regular, unsealed};
 use referee_game::Chain;
-use referee_match::record::{AnswerTime, RecordDefect, times};
+use referee_match::record::{AnswerTime, CUT_OFF, times};
 use referee_protocol::referee::Clock;
 use referee_results::Roster;
 use serde::de::IgnoredAny;
@@ -199,7 +199,7 @@ impl TimeCounts {
     fn add(&mut self, record: &[u8], recorded: &RecordFile, is_sealed: bool) -> Result<(), Box<dyn Error>> {
         let times = times(record)?;
         if is_sealed && !times.is_sealed {
-            return Err(RecordDefect::CutOff.into());
+            return Err(CUT_OFF.into());
         }
         let header = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
         self.add_header(header, recorded);

@@ -48,10 +48,8 @@ impl KnownGames {
             self.add(&directory)
         } else {
             self.catalog.find(game).map_err(|why| {
-                Wrong::from(format!(
-                    "{why}; or the directory of a game that is a program, such as ./{id}",
-                    id = why.id
-                ))
+                let id: String = game.chars().take(40).collect();
+                format!("{why}; or the directory of a game that is a program, such as ./{id}").into()
             })
         }
     }

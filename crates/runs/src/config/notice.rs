@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use referee_bots::sandbox::Unavailable;
+use referee_game::Chain;
 
 use crate::config::OmittedOpenings;
 
@@ -26,7 +27,8 @@ fn one_line(why: &Unavailable) -> String {
     match why {
         Unavailable::Limit(what) => what.to_string(),
         Unavailable::Layers(_, missing) => {
-            let missing: Vec<String> = missing.iter().map(|(layer, why)| format!("{layer} {why}")).collect();
+            let missing: Vec<String> =
+                missing.iter().map(|(layer, why)| format!("{layer} {}", Chain(why))).collect();
             missing.join("; ")
         }
     }

@@ -184,7 +184,8 @@ impl PreparedRegression {
             }
             if !end.given_up.is_empty() {
                 let sets = std::mem::take(&mut end.given_up);
-                end.why.get_or_insert(RunFailure::GivenUp(sets));
+                end.why
+                    .get_or_insert(format!("workers were lost with these sets: {}", sets.join("; ")).into());
             }
             end
         };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use referee_bots::sandbox::Sandbox;
 use referee_engine::runner::Scoring;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Misconfigured, Seating, Wrong};
+use referee_game::{Catalog, Seating, Wrong};
 use referee_match::Adjudication;
 use referee_match::record::{OtherRules, check_program};
 use referee_protocol::limits;
@@ -50,7 +50,7 @@ impl Hypotheses {
     ///
     /// # Errors
     /// If there is no such test.
-    pub fn sprt(&self) -> Result<Sprt, Misconfigured> {
+    pub fn sprt(&self) -> Result<Sprt, Wrong> {
         let Hypotheses { elo0, elo1, alpha, beta, elo_model } = *self;
         Sprt::new(elo0, elo1, alpha, beta, elo_model)
     }
@@ -126,7 +126,7 @@ impl RegressionSetup {
     /// If the catalog does not have it.
     pub fn rules(&self, catalog: &Catalog) -> Result<&'static dyn Rules, RunError> {
         catalog.find(&self.game).map_err(|unknown| match self.program {
-            Some(_) => OtherRules::NoProgram(self.game.clone()).into(),
+            Some(_) => OtherRules::no_program(&self.game).into(),
             None => unknown.into(),
         })
     }

@@ -96,7 +96,7 @@ pub fn repack(
             (Some(only), true) if only.file_type()?.is_dir() && has_bot(&only.path()) => root = only.path(),
             _ => {
                 let why = "it has no bot.toml, neither at its top nor in its only directory";
-                return Err(refused(ArchiveError::Invalid(why.to_owned())));
+                return Err(refused(ArchiveError::wrong(why)));
             }
         }
     }

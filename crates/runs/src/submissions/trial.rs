@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use referee_bots::{Command, CommandError};
+use referee_bots::Command;
 use referee_game::{Chain, Wrong};
 use referee_workers::archive::{ArchiveError, ArchiveId, ArchiveLimits, unpack};
 use rustix::time::{ClockId, clock_gettime};
@@ -58,9 +58,7 @@ pub async fn open_archive(
     if let Some(build) = file.build()? {
         let build = Command { directory: Some(directory.to_owned()), ..build };
         // Only this defect is the same on each machine.
-        if let Err(error @ CommandError::WindowsLineEnding { .. }) = build.check_script() {
-            return Err(Wrong::at("bot.toml: build", error).into());
-        }
+        build.check_line_ending().map_err(|why| Wrong::at("bot.toml: build", why))?;
     }
     Ok(file)
 }

@@ -10,7 +10,7 @@ use referee_engine::runner::{
 };
 use referee_engine::sources::ParkedLobby;
 use referee_files::StorageWait;
-use referee_game::Misconfigured;
+use referee_game::Wrong;
 use referee_stats::sample::MatchMoves;
 use referee_stats::schedule::MatchId;
 use referee_store::{MatchRow, Results};
@@ -93,7 +93,7 @@ impl Tournament {
             }
             self = Tournament { max_cost, ..Tournament::open(&path, &games, is_durable)? };
         };
-        placement.end(!end.is_interrupted)?;
+        placement.end(!end.is_interrupted).map_err(RunError::machine)?;
         Ok(end)
     }
 
@@ -225,7 +225,7 @@ impl ResultsWriter<'_> {
                 self.store_absent()
             }
             RunEvent::Ended(EndedMatch { fixture, finished, seal, .. }) => {
-                let id: MatchId = fixture.id.parse().map_err(|why: Misconfigured| RunError::machine(why))?;
+                let id: MatchId = fixture.id.parse().map_err(|why: Wrong| RunError::machine(why))?;
                 let result = self.scoring.result(fixture, finished);
                 let row = audit::row(id, self.scoring, fixture, finished, result, seal.clone());
                 let began_at = finished.record.as_deref().and_then(|path| began_at(path, finished));

@@ -8,7 +8,7 @@ use referee_engine::driver::Terms;
 use referee_engine::runner::{MatchRunner, RunEvent};
 use referee_files::{Folder, Records, StorageWait, read_regular};
 use referee_game::erased::Rules;
-use referee_game::{Chain, Misconfigured, Seat, Wrong, counted};
+use referee_game::{Chain, Seat, Wrong, counted};
 use referee_match::record::Playback;
 use referee_report::RegressionOutcome;
 use referee_report::tournament::StandingsReport;
@@ -43,12 +43,6 @@ pub enum BenchError {
     /// It ends the workshop.
     #[error(transparent)]
     Workshop(#[from] RunError),
-}
-
-impl From<Misconfigured> for BenchError {
-    fn from(why: Misconfigured) -> BenchError {
-        BenchError::Refused(why.into())
-    }
 }
 
 impl From<io::Error> for BenchError {

@@ -9,7 +9,7 @@ use referee_files::read_regular;
 use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
 use referee_game::name::NameSet;
-use referee_game::{Chain, Misconfigured};
+use referee_game::{Chain, Wrong};
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -306,10 +306,10 @@ impl WorkshopConfig {
     ///
     /// # Errors
     /// If there is none.
-    pub(super) fn opponent(&self, name: &str) -> Result<Table, Misconfigured> {
+    pub(super) fn opponent(&self, name: &str) -> Result<Table, Wrong> {
         let Some(opponent) = self.opponents.iter().find(|opponent| opponent.name == name) else {
             let names: Vec<&str> = self.opponents.iter().map(|opponent| opponent.name.as_str()).collect();
-            return Err(Misconfigured(format!("unknown opponent `{name}`; available: {}", names.join(", "))));
+            return Err(Wrong::from(format!("unknown opponent `{name}`; available: {}", names.join(", "))));
         };
         let directory = opponent
             .directory

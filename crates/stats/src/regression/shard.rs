@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use referee_game::Misconfigured;
+use referee_game::Wrong;
 
 /// A part of the sets of a run: every `of`th, starting with `number`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,13 +44,13 @@ impl fmt::Display for Shard {
 }
 
 impl FromStr for Shard {
-    type Err = Misconfigured;
-    fn from_str(text: &str) -> Result<Shard, Misconfigured> {
+    type Err = Wrong;
+    fn from_str(text: &str) -> Result<Shard, Wrong> {
         let parts =
             text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         let shard = parts.map(|(number, of)| Shard { number, of });
         shard.filter(|shard| (1..=shard.of).contains(&shard.number) && shard.of <= 10_000).ok_or_else(|| {
-            Misconfigured(format!(
+            Wrong::from(format!(
                 "invalid shard `{text}`; expected e.g. 2/4: the second of four, at most 10000"
             ))
         })

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use referee_game::Misconfigured;
+use referee_game::Wrong;
 
 /// The id of a match: m17, and m17.2 for its second attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,8 +31,8 @@ impl fmt::Display for MatchId {
 }
 
 impl FromStr for MatchId {
-    type Err = Misconfigured;
-    fn from_str(text: &str) -> Result<MatchId, Misconfigured> {
+    type Err = Wrong;
+    fn from_str(text: &str) -> Result<MatchId, Wrong> {
         let parts = text.strip_prefix('m').map(|rest| rest.split_once('.').unwrap_or((rest, "1")));
         let positive = |text: &str| text.parse().ok().filter(|&number: &u32| number > 0);
         parts
@@ -41,6 +41,6 @@ impl FromStr for MatchId {
             })
             // A match has one id: not m017, m+17 or m17.1.
             .filter(|id| id.to_string() == text)
-            .ok_or_else(|| Misconfigured(format!("invalid match id `{text}`; expected e.g. m17 or m17.2")))
+            .ok_or_else(|| Wrong::from(format!("invalid match id `{text}`; expected e.g. m17 or m17.2")))
     }
 }

@@ -58,7 +58,7 @@ pub use id::MatchId;
 pub use missing::MatchesLeft;
 pub use plan::{ByePoints, Format, Participation, Plan, RankBy};
 pub use rounds::RoundPair;
-pub use ruling::{MatchRuling, Ruling, RulingError};
+pub use ruling::{MatchRuling, Ruling};
 
 use super::amounts::AmountSample;
 use super::grade::{GradeTerms, Grading};
@@ -66,7 +66,7 @@ use super::pairing::{knockout::bracket, partners, swiss::Card, table};
 use super::race::{Race, RaceTerms};
 use super::standings::{Award, Entries, Ranking, Standings, Unplayed, Withdrawn};
 use super::{Deals, Entrant, Lineup, MatchResult};
-use referee_game::Misconfigured;
+use referee_game::Wrong;
 
 /// Matches of the same entrants on one deal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,7 +166,7 @@ impl Schedule {
     ///
     /// # Errors
     /// If the plan is inconsistent.
-    pub fn new(plan: Plan) -> Result<Schedule, Misconfigured> {
+    pub fn new(plan: Plan) -> Result<Schedule, Wrong> {
         Ok(Schedule::resume(plan, [], [])?.0)
     }
 
@@ -179,7 +179,7 @@ impl Schedule {
         plan: Plan,
         results: impl IntoIterator<Item = (u32, MatchResult)>,
         voids: impl IntoIterator<Item = (u32, Lineup)>,
-    ) -> Result<(Schedule, Vec<ScheduleError>), Misconfigured> {
+    ) -> Result<(Schedule, Vec<ScheduleError>), Wrong> {
         plan.check()?;
         let mut schedule = Schedule {
             legs: plan.deals.legs(plan.seating) as u32,

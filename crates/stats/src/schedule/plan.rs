@@ -9,7 +9,7 @@ use crate::pairing::{partners, swiss};
 use crate::race::RaceTerms;
 use crate::standings::TieBreak;
 use crate::{Deals, Entrant};
-use referee_game::{Misconfigured, Seating};
+use referee_game::{Seating, Wrong};
 use serde::{Deserialize, Serialize};
 
 /// The format of a tournament.
@@ -242,8 +242,8 @@ impl Plan {
     ///
     /// # Errors
     /// Why the plan is inconsistent.
-    pub fn check(&self) -> Result<(), Misconfigured> {
-        let fail = |why: String| Err(Misconfigured(why));
+    pub fn check(&self) -> Result<(), Wrong> {
+        let fail = |why: String| Err(Wrong::from(why));
         let (count, sides) = (self.entrants.len() as u64, self.seating.sides());
         if self.entrants.iter().skip(self.field()).any(|entry| entry.joins <= 1) {
             return fail("late entrants must follow those that take part from the start".to_owned());

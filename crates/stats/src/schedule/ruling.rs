@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{MatchId, Schedule, ScheduleError};
 use crate::standings::{Award, Unplayed};
 use crate::{Deals, Entrant, Lineup};
-use referee_game::{Misconfigured, Wrong};
+use referee_game::Wrong;
 
 /// A decision on a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,38 +40,16 @@ impl Ruling {
     }
 }
 
-/// Reasons why a ruling is not possible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RulingError {
-    #[error("there is no match m{0} in the schedule")]
-    Unknown(u32),
-    #[error("m{0} is not played: its pair is decided, or an entrant has withdrawn")]
-    NotPlayed(u32),
-    #[error("m{0} has not been played yet")]
-    NoResult(u32),
-    #[error("m{number} is of round {round}, and round {now} of the knockout is paired by its result")]
-    Decided { number: u32, round: u32, now: u32 },
-    #[error(
-        "m{number} is of round {round}, and round {now} is paired: it can be void or awarded, but not replayed"
-    )]
-    Closed { number: u32, round: u32, now: u32 },
-    #[error("with this ruling m{0}, which was played, would not be needed: rule on it first")]
-    Needless(u32),
-    #[error("the schedule is inconsistent with this ruling")]
-    Inconsistent,
+const INCONSISTENT: Wrong = Wrong::new("the schedule is inconsistent with this ruling");
+
+/// A match of a round of a knockout that is over.
+fn decided(number: u32, round: u32, now: u32) -> Wrong {
+    format!("m{number} is of round {round}, and round {now} of the knockout is paired by its result").into()
 }
 
-impl From<RulingError> for Wrong {
-    fn from(error: RulingError) -> Wrong {
-        Wrong::of(&error)
-    }
-}
-
-impl From<Misconfigured> for RulingError {
-    fn from(_: Misconfigured) -> RulingError {
-        RulingError::Inconsistent
-    }
+fn needless(refused: ScheduleError) -> Wrong {
+    let number = refused.number();
+    format!("with this ruling m{number}, which was played, would not be needed: rule on it first").into()
 }
 
 impl Schedule {
@@ -85,7 +63,7 @@ impl Schedule {
     ///
     /// # Errors
     /// Why it is not possible.
-    pub fn with_rulings(&self, rulings: &[Ruling]) -> Result<Schedule, RulingError> {
+    pub fn with_rulings(&self, rulings: &[Ruling]) -> Result<Schedule, Wrong> {
         for ruling in rulings {
             self.check_ruling(ruling)?;
         }
@@ -97,9 +75,10 @@ impl Schedule {
             .map(|ruling| ruling.id.number)
             .collect();
         let played = self.played_results().filter(|(number, _)| !replayed.contains(number));
-        let (schedule, refused) = Schedule::resume(plan, played.collect::<Vec<_>>(), self.voids.clone())?;
+        let (schedule, refused) = Schedule::resume(plan, played.collect::<Vec<_>>(), self.voids.clone())
+            .map_err(|_| INCONSISTENT)?;
         match refused.first() {
-            Some(refused) => Err(RulingError::Needless(refused.number())),
+            Some(&refused) => Err(needless(refused)),
             None => Ok(schedule),
         }
     }
@@ -108,42 +87,46 @@ impl Schedule {
     ///
     /// # Errors
     /// Why it cannot be undone.
-    pub fn without_rulings(&self, indices: &[usize]) -> Result<Schedule, RulingError> {
+    pub fn without_rulings(&self, indices: &[usize]) -> Result<Schedule, Wrong> {
         let (mut plan, now) = (self.plan.clone(), self.next_round());
         for &index in indices {
             let ruling = &mut plan.rulings[index];
             ruling.until = Some(now);
             let (number, round) = (ruling.id.number, self.round_of(ruling.id.number)?);
             if plan.format.is_final() && round < self.round {
-                return Err(RulingError::Decided { number, round, now: self.round });
+                return Err(decided(number, round, self.round));
             }
         }
         let played = self.played_results().collect::<Vec<_>>();
-        let (schedule, refused) = Schedule::resume(plan, played, self.voids.clone())?;
+        let (schedule, refused) =
+            Schedule::resume(plan, played, self.voids.clone()).map_err(|_| INCONSISTENT)?;
         match refused.first() {
             Some(ScheduleError::Unknown(_)) | None => Ok(schedule),
-            Some(refused) => Err(RulingError::Needless(refused.number())),
+            Some(&refused) => Err(needless(refused)),
         }
     }
 
-    fn round_of(&self, number: u32) -> Result<u32, RulingError> {
+    fn round_of(&self, number: u32) -> Result<u32, Wrong> {
         self.expected(number)
             .map(|(set, _)| self.sets[set as usize - 1].round)
-            .ok_or(RulingError::Unknown(number))
+            .ok_or_else(|| Wrong::of(&ScheduleError::Unknown(number)))
     }
 
-    fn check_ruling(&self, ruling: &Ruling) -> Result<(), RulingError> {
+    fn check_ruling(&self, ruling: &Ruling) -> Result<(), Wrong> {
         let (number, now) = (ruling.id.number, self.round);
         let round = self.round_of(number)?;
         let is_played = self.results[number as usize - 1].is_some();
         if self.plan.format.is_final() && round < now {
-            return Err(RulingError::Decided { number, round, now });
+            return Err(decided(number, round, now));
         }
         if ruling.decides == MatchRuling::Replay {
             return match is_played {
-                false => Err(RulingError::NoResult(number)),
+                false => Err(format!("m{number} has not been played yet").into()),
                 true if round < now && !self.plan.format.is_known() => {
-                    Err(RulingError::Closed { number, round, now })
+                    Err(format!(
+                        "m{number} is of round {round}, and round {now} is paired: it can be void or awarded, but not replayed"
+                    )
+                    .into())
                 }
                 true => Ok(()),
             };
@@ -152,7 +135,7 @@ impl Schedule {
         if is_played || is_ruled || self.is_open(number as usize - 1) && self.is_due(self.set_of(number)) {
             return Ok(());
         }
-        Err(RulingError::NotPlayed(number))
+        Err(format!("m{number} is not played: its pair is decided, or an entrant has withdrawn").into())
     }
 
     /// All results that were played, whether or not a ruling replaces them.

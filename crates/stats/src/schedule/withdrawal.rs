@@ -3,14 +3,14 @@
 use super::{Format, Participation, Schedule, Set};
 use crate::Entrant;
 use crate::standings::{Award, Unplayed, Withdrawn};
-use referee_game::Misconfigured;
+use referee_game::Wrong;
 
 impl Schedule {
     /// The schedule if an entrant withdraws now.
     ///
     /// # Errors
     /// If the plan is inconsistent without it.
-    pub fn without(&self, entrant: Entrant) -> Result<Schedule, Misconfigured> {
+    pub fn without(&self, entrant: Entrant) -> Result<Schedule, Wrong> {
         let leaves = self.next_round();
         self.changed(entrant, |entry| entry.leaves = Some(leaves))
     }
@@ -19,16 +19,14 @@ impl Schedule {
     ///
     /// # Errors
     /// In a knockout, and if no round is left.
-    pub fn with_returned(&self, entrant: Entrant) -> Result<Schedule, Misconfigured> {
+    pub fn with_returned(&self, entrant: Entrant) -> Result<Schedule, Wrong> {
         let next = self.next_round();
         match self.plan.format {
             Format::Knockout { .. } => {
-                return Err(Misconfigured(
-                    "no entrant can return to a knockout: its opponent has advanced".to_owned(),
-                ));
+                return Err(Wrong::new("no entrant can return to a knockout: its opponent has advanced"));
             }
             Format::Swiss { rounds, .. } if next > rounds => {
-                return Err(Misconfigured(format!(
+                return Err(Wrong::from(format!(
                     "no entrant can return any more: round {rounds}, the last one, is paired"
                 )));
             }
@@ -42,11 +40,7 @@ impl Schedule {
     }
 
     /// The schedule after a change of an entrant's participation.
-    fn changed(
-        &self,
-        entrant: Entrant,
-        change: impl FnOnce(&mut Participation),
-    ) -> Result<Schedule, Misconfigured> {
+    fn changed(&self, entrant: Entrant, change: impl FnOnce(&mut Participation)) -> Result<Schedule, Wrong> {
         let mut plan = self.plan.clone();
         if let Some(entry) = plan.entrants.get_mut(entrant.index()) {
             change(entry);

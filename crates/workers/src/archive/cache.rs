@@ -109,7 +109,7 @@ impl Cache {
         };
         archive.lock_shared()?;
         match self.unpack(id, &archive) {
-            Err(error @ (ArchiveError::Entry { .. } | ArchiveError::Invalid(_))) => {
+            Err(ArchiveError::Wrong(error)) => {
                 tracing::warn!(path = %self.path(id).display(), "a cached archive is damaged: {}", Chain(&error));
                 self.folder.remove(&file_name(id))?;
                 Ok(None)

@@ -48,7 +48,7 @@ impl Entry {
     }
 
     pub(super) fn error(&self, reason: impl Into<String>) -> ArchiveError {
-        ArchiveError::Entry { path: self.path.clone(), reason: reason.into() }
+        ArchiveError::entry(&self.path, &reason.into())
     }
 
     /// The header.
@@ -91,20 +91,18 @@ impl Entry {
     pub(super) fn parse(block: &[u8; BLOCK]) -> Result<Entry, ArchiveError> {
         let header = Header::from_byte_slice(block);
         let path = String::from_utf8_lossy(&header.path_bytes()).into_owned();
-        let error = |reason: String| ArchiveError::Entry { path: path.clone(), reason };
+        let error = |reason: String| ArchiveError::entry(&path, &reason);
         let sum: u32 = block.iter().map(|&byte| u32::from(byte)).sum();
         let own: u32 = block[148..156].iter().map(|&byte| u32::from(byte)).sum();
         // The checksum counts as spaces.
         if header.cksum().ok() != Some(sum - own + 8 * u32::from(b' ')) {
             if let Some((_, what)) = FORMATS.iter().find(|(magic, _)| block.starts_with(magic)) {
-                return Err(ArchiveError::Invalid(format!("it is {what}, not a tar archive")));
+                return Err(ArchiveError::wrong(format!("it is {what}, not a tar archive")));
             }
             return Err(error("the checksum of its header is wrong: the archive is damaged".to_owned()));
         }
         if header.as_gnu().is_some() {
-            return Err(ArchiveError::Invalid(
-                "it is in the format of GNU tar, not in normal form".to_owned(),
-            ));
+            return Err(ArchiveError::wrong("it is in the format of GNU tar, not in normal form".to_owned()));
         }
         let mode = header.mode().ok();
         let kind = match header.entry_type() {

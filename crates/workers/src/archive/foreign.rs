@@ -7,6 +7,7 @@ use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+use referee_game::Wrong;
 use tar::EntryType;
 use zip::ZipArchive;
 use zip::result::ZipError;
@@ -71,7 +72,7 @@ struct Target<'a> {
 
 /// The path of an entry within the archive; `None` if it is dropped.
 fn path_of(name: &str) -> Result<Option<String>, ArchiveError> {
-    let error = |reason: &str| ArchiveError::Entry { path: name.to_owned(), reason: reason.to_owned() };
+    let error = |reason: &str| ArchiveError::entry(name, reason);
     if name.contains('\\') {
         return Err(error("the path contains a backslash; `/` separates names in archives"));
     }
@@ -97,7 +98,7 @@ impl Target<'_> {
             (_, true) => format!("the archive has more than {most} files, links and directories"),
             _ => return Ok(()),
         };
-        Err(ArchiveError::Entry { path: name.to_owned(), reason })
+        Err(ArchiveError::entry(name, &reason))
     }
 
     /// Makes the directories above an entry, whose path it checks.
@@ -186,7 +187,7 @@ fn damaged(error: io::Error) -> ArchiveError {
         io::ErrorKind::InvalidData
         | io::ErrorKind::InvalidInput
         | io::ErrorKind::UnexpectedEof
-        | io::ErrorKind::Other => ArchiveError::Invalid(format!("the archive is damaged: {error}")),
+        | io::ErrorKind::Other => Wrong::at("the archive is damaged", error).into(),
         _ => error.into(),
     }
 }
@@ -194,7 +195,7 @@ fn damaged(error: io::Error) -> ArchiveError {
 fn unreadable(error: ZipError) -> ArchiveError {
     match error {
         ZipError::Io(error) => damaged(error),
-        error => ArchiveError::Invalid(format!("the zip file cannot be read: {error}")),
+        error => Wrong::at("the zip file cannot be read", error).into(),
     }
 }
 
@@ -207,13 +208,13 @@ fn stated_entries(archive: &mut (impl Read + Seek)) -> Result<usize, ArchiveErro
     archive.take(MOST_END + 20).read_to_end(&mut end)?;
     if end.windows(4).any(|bytes| bytes == b"PK\x06\x07") {
         let why = "the zip file is one for more than 65,535 files, or for more than 4 GiB";
-        return Err(ArchiveError::Invalid(why.to_owned()));
+        return Err(ArchiveError::wrong(why));
     }
     let found = end.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
     let count = found.and_then(|at| end.get(at + 10..at + 12)).map(|count| [count[0], count[1]]);
     count
         .map(|count| u16::from_le_bytes(count).into())
-        .ok_or_else(|| ArchiveError::Invalid("the zip file is cut off: its directory is missing".to_owned()))
+        .ok_or_else(|| ArchiveError::wrong("the zip file is cut off: its directory is missing"))
 }
 
 fn unpack_zip(mut archive: impl Read + Seek, target: &mut Target<'_>) -> Result<(), ArchiveError> {
@@ -221,7 +222,7 @@ fn unpack_zip(mut archive: impl Read + Seek, target: &mut Target<'_>) -> Result<
     archive.rewind()?;
     let mut zip = ZipArchive::new(archive).map_err(unreadable)?;
     if zip.len() != stated {
-        return Err(ArchiveError::Invalid("the zip file has a name twice, or lacks entries".to_owned()));
+        return Err(ArchiveError::wrong("the zip file has a name twice, or lacks entries"));
     }
     let mut entries = Vec::new();
     for index in 0..zip.len() {
@@ -233,7 +234,7 @@ fn unpack_zip(mut archive: impl Read + Seek, target: &mut Target<'_>) -> Result<
         }
         let Some(path) = path_of(&name)? else { continue };
         if entry.encrypted() {
-            return Err(ArchiveError::Entry { path: name, reason: "it is encrypted".to_owned() });
+            return Err(ArchiveError::entry(&name, "it is encrypted"));
         }
         target.count(&name, entry.size())?;
         let is_program = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
@@ -267,7 +268,7 @@ fn unpack_tar(mut archive: impl Read + Seek, target: &mut Target<'_>) -> Result<
         let entry = entry.map_err(damaged)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let size = entry.header().entry_size().map_err(damaged)?;
-        let wrong = |reason: String| Err(ArchiveError::Entry { path: name.clone(), reason });
+        let wrong = |reason: String| Err(ArchiveError::entry(&name, &reason));
         match entry.header().entry_type() {
             EntryType::Regular => target.count(&name, size)?,
             EntryType::Symlink => target.count(&name, 0)?,
@@ -293,7 +294,7 @@ fn unpack_tar(mut archive: impl Read + Seek, target: &mut Target<'_>) -> Result<
         let name = entry.path_bytes().into_owned();
         let Ok(name) = String::from_utf8(name) else {
             let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-            return Err(ArchiveError::Entry { path, reason: "its path is not UTF-8".to_owned() });
+            return Err(ArchiveError::entry(&path, "its path is not UTF-8"));
         };
         let Some(path) = path_of(&name)? else { continue };
         match entry.header().entry_type() {

@@ -115,7 +115,7 @@ pub fn pack_open(
             seen += 1;
             if seen > limits.entries {
                 let why = format!("there are more than {} files and directories", limits.entries);
-                return Err(ArchiveError::Invalid(why));
+                return Err(ArchiveError::wrong(why));
             }
             let path = text(&Path::new(&above).join(OsStr::from_bytes(name.to_bytes())))?;
             let of = statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from)?;
@@ -158,16 +158,13 @@ fn of_root(root: &Path) -> impl Fn(&str) -> io::Result<File> {
 
 fn text(path: &Path) -> Result<String, ArchiveError> {
     let is_text = path.to_str().map(str::to_owned);
-    is_text.ok_or_else(|| ArchiveError::Entry {
-        path: path.to_string_lossy().into_owned(),
-        reason: "the path is not UTF-8".to_owned(),
-    })
+    is_text.ok_or_else(|| ArchiveError::entry(&path.to_string_lossy(), "the path is not UTF-8"))
 }
 
 fn kind(path: &Path, of: &fs::Metadata) -> Result<EntryKind, ArchiveError> {
     if !of.is_file() {
-        let reason = "it is not a regular file; archives contain files, links and directories".to_owned();
-        return Err(ArchiveError::Entry { path: path.to_string_lossy().into_owned(), reason });
+        let reason = "it is not a regular file; archives contain files, links and directories";
+        return Err(ArchiveError::entry(&path.to_string_lossy(), reason));
     }
     Ok(EntryKind::File { size: of.len(), is_program: of.permissions().mode() & 0o111 != 0 })
 }

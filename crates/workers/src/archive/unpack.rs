@@ -33,7 +33,7 @@ fn is_named(found: &ArchiveId, id: &ArchiveId) -> Result<(), ArchiveError> {
     if found == id {
         return Ok(());
     }
-    Err(ArchiveError::Invalid(format!("the archive is {found}, but {id} was asked for")))
+    Err(ArchiveError::wrong(format!("the archive is {found}, but {id} was asked for")))
 }
 
 /// Like [`unpack`], but reads the archive once and writes while it reads.
@@ -97,7 +97,7 @@ impl<R: Read> Reader<R> {
 
     fn read(&mut self, bytes: &mut [u8]) -> Result<(), ArchiveError> {
         self.archive.read_exact(bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => ArchiveError::Invalid("the archive is cut off".to_owned()),
+            io::ErrorKind::UnexpectedEof => ArchiveError::wrong("the archive is cut off"),
             _ => error.into(),
         })?;
         self.hash.update(bytes);
@@ -142,7 +142,7 @@ impl<R: Read> Reader<R> {
         let mut block = [0; BLOCK];
         self.read(&mut block)?;
         if block != [0; BLOCK] || self.archive.read(&mut [0])? != 0 {
-            return Err(ArchiveError::Invalid("the archive does not end with two zero blocks".to_owned()));
+            return Err(ArchiveError::wrong("the archive does not end with two zero blocks"));
         }
         self.tree.finish()?;
         Ok(ArchiveId::of(self.hash))

@@ -20,10 +20,11 @@ use tokio_rustls::client::TlsStream;
 use super::frame::{self, AdmissionReply, FromCoordinator, FromWorker, VERSION, WorkerHello};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::archive::{ArchiveId, MOST_BYTES};
-use crate::carrier::{Assignment, CarrierError, FetchError, RECONNECT_WINDOW, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, RECONNECT_WINDOW, Request, Returned, WorkerEnd};
 use crate::machine::Machine;
 use crate::unit::{UnitId, UnitOutcome};
 use referee_game::Chain;
+use referee_game::Wrong;
 
 /// The time for which the worker waits before it connects again, at first and at most.
 const AGAIN: Duration = Duration::from_millis(250);
@@ -58,7 +59,7 @@ impl WorkerEnd for BuiltInWorker {
         self,
         requests: UnboundedReceiver<Request>,
         assignments: UnboundedSender<Assignment>,
-    ) -> Result<(), CarrierError> {
+    ) -> Result<(), Wrong> {
         Ok(serve(async |holding| self.connect(holding).await, requests, assignments).await?)
     }
 }
@@ -331,7 +332,7 @@ impl ClientState {
                 self.played.retain(|unit, _| unit.run != run);
                 self.emit(Assignment::Over(run));
             }
-            FromCoordinator::NoArchive(id, why) => return self.fetched(id, Err(FetchError::Missing(why))),
+            FromCoordinator::NoArchive(id, why) => return self.fetched(id, Err(why.into())),
             FromCoordinator::Archive(id, size) => {
                 return match self.append(id, size, bytes) {
                     Ok(Some(from)) => Some((FromWorker::Fetch(id, from), Vec::new())),
@@ -344,12 +345,13 @@ impl ClientState {
     }
 
     /// Appends a part of an archive to its file. Returns where the next part begins.
-    fn append(&mut self, id: ArchiveId, size: u64, bytes: &[u8]) -> Result<Option<u64>, FetchError> {
+    fn append(&mut self, id: ArchiveId, size: u64, bytes: &[u8]) -> Result<Option<u64>, Wrong> {
         let Some((_, path)) = self.wanted.front().filter(|(wanted, _)| *wanted == id) else {
-            return Err(FetchError::Unasked);
+            return Err(Wrong::new("it was not asked for"));
         };
         if size > MOST_BYTES || bytes.is_empty() {
-            return Err(FetchError::Size { size, part: bytes.len() });
+            let part = bytes.len();
+            return Err(format!("{size} bytes, of which {part} are in this part").into());
         }
         let download = match &mut self.download {
             Some(download) => download,
@@ -361,7 +363,7 @@ impl ClientState {
     }
 
     /// An archive is here, or not available. Asks for the next one.
-    fn fetched(&mut self, id: ArchiveId, result: Result<(), FetchError>) -> Option<(FromWorker, Vec<u8>)> {
+    fn fetched(&mut self, id: ArchiveId, result: Result<(), Wrong>) -> Option<(FromWorker, Vec<u8>)> {
         self.download = None;
         self.wanted.pop_front();
         self.emit(Assignment::Fetched(id, result));

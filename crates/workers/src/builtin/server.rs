@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use referee_game::Wrong;
 use rustls::ServerConfig;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -23,7 +24,7 @@ use super::frame::{self, AdmissionReply, CHUNK_BYTES, FromCoordinator, FromWorke
 use super::hub::{FromConnection, HubMessage, WorkerHub, sleep_until};
 use super::{ALIVE, HANDSHAKE, SILENCE};
 use crate::archive::ArchiveId;
-use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order};
+use crate::carrier::{CarrierEvent, CoordinatorEnd, Order};
 use crate::trial::BuiltArchive;
 use crate::unit::EncodedOutcome;
 use referee_engine::sources::{PendingConnections, TokenHash, Vacancy};
@@ -85,7 +86,7 @@ impl CoordinatorEnd for BuiltInCoordinator {
         self,
         orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> Result<(), CarrierError> {
+    ) -> Result<(), Wrong> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let acceptor = TlsAcceptor::from(self.tls);
         let (to_hub, of_connections) = channel(MOST_MESSAGES);

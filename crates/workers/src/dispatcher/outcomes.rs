@@ -51,7 +51,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             worker,
             is_final: is_tried_elsewhere || is_alone && is_sound,
         };
-        self.to_commit.send(to_commit).map_err(|_| RunFailure::Panicked.into())
+        self.to_commit.send(to_commit).map_err(|_| RunFailure::panicked().into())
     }
 
     /// An outcome came too late.

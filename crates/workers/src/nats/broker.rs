@@ -12,7 +12,6 @@ use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectError, ConnectOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::error::Elapsed;
 use tokio::time::{sleep, timeout};
 
 use super::envelope::{Signer, VERSION};
@@ -22,7 +21,8 @@ use crate::machine::is_name;
 use crate::unit::UnitId;
 use referee_files::read_secret;
 use referee_game::Chain;
-use referee_transport::{BadCertificate, private_key};
+use referee_game::Wrong;
+use referee_transport::private_key;
 
 /// The name of the consumer that all workers share.
 const CONSUMER: &str = "workers";
@@ -96,50 +96,17 @@ impl std::fmt::Debug for NatsConnection {
     }
 }
 
-/// Reasons why a NATS server cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum BrokerError {
-    #[error("{url}")]
-    NotConnected {
-        url: String,
-        #[source]
-        error: ConnectError,
-    },
-    #[error("{url}: JetStream cannot be used (nats-server -js, 2.9.10 or later)")]
-    NoJetStream {
-        url: String,
-        #[source]
-        why: Box<BrokerError>,
-    },
-    #[error("{}", .path.display())]
-    Credentials {
-        path: PathBuf,
-        #[source]
-        error: io::Error,
-    },
-    #[error("{}: expected NATS credentials, or one line USER:PASSWORD or with a token", .0.display())]
-    NoCredentials(PathBuf),
-    #[error(transparent)]
-    Request(Box<dyn Error + Send + Sync>),
-    #[error("it has more than {0} bytes")]
-    Large(u64),
-    #[error(transparent)]
-    Slow(#[from] Elapsed),
-    #[error(transparent)]
-    Key(#[from] BadCertificate),
-    #[error(transparent)]
-    Io(#[from] io::Error),
+fn large(most: u64) -> Wrong {
+    format!("it has more than {most} bytes").into()
 }
 
 /// A request of this client has failed.
-pub(super) fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> BrokerError {
-    BrokerError::Request(error.into())
+pub(super) fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Wrong {
+    Wrong::of(&*error.into())
 }
 
 /// Asks the broker to create something, again after an error: it may be slow, or create the same for another coordinator.
-pub(super) async fn create<T>(
-    mut ask: impl AsyncFnMut() -> Result<T, BrokerError>,
-) -> Result<T, BrokerError> {
+pub(super) async fn create<T>(mut ask: impl AsyncFnMut() -> Result<T, Wrong>) -> Result<T, Wrong> {
     for _ in 1..TRIES {
         match ask().await {
             Ok(created) => return Ok(created),
@@ -157,7 +124,7 @@ impl Broker {
         &self,
         name: &str,
         inbox: &str,
-    ) -> Result<(NatsConnection, UnboundedReceiver<Link>), BrokerError> {
+    ) -> Result<(NatsConnection, UnboundedReceiver<Link>), Wrong> {
         let (changed, links) = unbounded_channel();
         let options = ConnectOptions::new()
             .name(name)
@@ -191,7 +158,7 @@ impl Broker {
             None => options,
         };
         let options = options.require_tls(self.url.starts_with("tls://"));
-        let not_connected = |error| BrokerError::NotConnected { url: self.url.clone(), error };
+        let not_connected = |error: ConnectError| Wrong::at(self.url.clone(), error);
         let client = options.connect(&self.url).await.map_err(not_connected)?;
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(TIMEOUT);
@@ -199,15 +166,17 @@ impl Broker {
     }
 }
 
-fn with_credentials(options: ConnectOptions, path: &Path) -> Result<ConnectOptions, BrokerError> {
-    let wrong = |error| BrokerError::Credentials { path: path.to_owned(), error };
+fn with_credentials(options: ConnectOptions, path: &Path) -> Result<ConnectOptions, Wrong> {
+    let wrong = |error: io::Error| Wrong::at(path.display().to_string(), error);
     let text = read_secret(path).map_err(wrong)?;
     if text.contains("-----BEGIN NATS USER JWT-----") {
         return options.credentials(&text).map_err(wrong);
     }
     let line = text.trim();
     if line.is_empty() || line.contains(char::is_whitespace) {
-        return Err(BrokerError::NoCredentials(path.to_owned()));
+        let path = path.display();
+        let expected = "expected NATS credentials, or one line USER:PASSWORD or with a token";
+        return Err(format!("{path}: {expected}").into());
     }
     Ok(match line.split_once(':') {
         Some((user, password)) => options.user_and_password(user.to_owned(), password.to_owned()),
@@ -217,7 +186,7 @@ fn with_credentials(options: ConnectOptions, path: &Path) -> Result<ConnectOptio
 
 impl NatsConnection {
     /// Waits until everything that was published has been sent, but not for a broker that cannot be reached.
-    pub(super) async fn finish(&self) -> Result<(), BrokerError> {
+    pub(super) async fn finish(&self) -> Result<(), Wrong> {
         match timeout(TIMEOUT, self.client.flush()).await {
             Ok(flushed) => flushed.map_err(failed),
             Err(_) => Ok(()),
@@ -274,7 +243,7 @@ impl NatsConnection {
     }
 
     /// Opens the stream; creates it if it is missing.
-    pub(super) async fn stream(&self) -> Result<Stream, BrokerError> {
+    pub(super) async fn stream(&self) -> Result<Stream, Wrong> {
         let config = stream::Config {
             name: self.stream_name(),
             subjects: vec![format!("{}.work.{VERSION}.*.*", self.queue)],
@@ -288,7 +257,7 @@ impl NatsConnection {
     }
 
     /// Creates or changes the consumer.
-    pub(super) async fn set_consumer(&self, ack_wait: Duration, most_out: usize) -> Result<(), BrokerError> {
+    pub(super) async fn set_consumer(&self, ack_wait: Duration, most_out: usize) -> Result<(), Wrong> {
         let config = pull::Config {
             durable_name: Some(CONSUMER.to_owned()),
             ack_policy: AckPolicy::Explicit,
@@ -300,11 +269,11 @@ impl NatsConnection {
     }
 
     /// The consumer, once a coordinator has created it.
-    pub(super) async fn consumer(&self) -> Result<PullConsumer, BrokerError> {
+    pub(super) async fn consumer(&self) -> Result<PullConsumer, Wrong> {
         self.jetstream.get_consumer_from_stream(CONSUMER, self.stream_name()).await.map_err(failed)
     }
 
-    async fn objects(&self, of: Objects) -> Result<ObjectStore, BrokerError> {
+    async fn objects(&self, of: Objects) -> Result<ObjectStore, Wrong> {
         let bucket = match of {
             Objects::Files => format!("{}-files", self.queue),
             Objects::Outcomes => format!("{}-outcomes", self.queue),
@@ -317,13 +286,13 @@ impl NatsConnection {
     }
 
     /// Creates the object stores that are missing, which workers may not.
-    pub(super) async fn create_objects(&self) -> Result<(), BrokerError> {
+    pub(super) async fn create_objects(&self) -> Result<(), Wrong> {
         self.objects(Objects::Files).await?;
         self.objects(Objects::Outcomes).await.map(drop)
     }
 
     /// Stores an archive under this name unless the store has it.
-    pub(super) async fn upload(&self, name: &str, file: &Path) -> Result<(), BrokerError> {
+    pub(super) async fn upload(&self, name: &str, file: &Path) -> Result<(), Wrong> {
         let files = self.objects(Objects::Files).await?;
         if files.info(name).await.is_ok() {
             return Ok(());
@@ -333,24 +302,24 @@ impl NatsConnection {
     }
 
     /// Copies the archive with this name to a file.
-    pub(super) async fn download(&self, name: &str, file: &Path) -> Result<(), BrokerError> {
+    pub(super) async fn download(&self, name: &str, file: &Path) -> Result<(), Wrong> {
         let mut object = self.objects(Objects::Files).await?.get(name).await.map_err(failed)?;
         let mut file = tokio::fs::File::create(file).await?;
         let copied = tokio::io::copy(&mut (&mut object).take(MOST_BYTES + 1), &mut file).await?;
         file.flush().await?;
         if copied > MOST_BYTES {
-            return Err(BrokerError::Large(MOST_BYTES));
+            return Err(large(MOST_BYTES));
         }
         Ok(())
     }
 
     /// Deletes an archive that was stored for a trial.
-    pub(super) async fn delete_archive(&self, name: &str) -> Result<(), BrokerError> {
+    pub(super) async fn delete_archive(&self, name: &str) -> Result<(), Wrong> {
         self.objects(Objects::Files).await?.delete(name).await.map_err(failed)
     }
 
     /// Stores an outcome unless the store has it: its parts must not change while they are read.
-    pub(super) async fn put(&self, name: &str, mut bytes: &[u8]) -> Result<(), BrokerError> {
+    pub(super) async fn put(&self, name: &str, mut bytes: &[u8]) -> Result<(), Wrong> {
         let files = self.objects(Objects::Outcomes).await?;
         if files.info(name).await.is_ok() {
             return Ok(());
@@ -363,20 +332,21 @@ impl NatsConnection {
         files.put(meta, &mut bytes).await.map(drop).map_err(failed)
     }
 
-    pub(super) async fn get(&self, name: &str, most: usize) -> Result<Vec<u8>, BrokerError> {
+    /// Reads an outcome.
+    pub(super) async fn get(&self, name: &str, most: usize) -> Result<Vec<u8>, Wrong> {
         let mut bytes = Vec::new();
         let read = async {
             let mut object = self.objects(Objects::Outcomes).await?.get(name).await.map_err(failed)?;
             let read = (&mut object).take(most as u64 + 1).read_to_end(&mut bytes).await?;
-            Ok::<usize, BrokerError>(read)
+            Ok::<usize, Wrong>(read)
         };
         // Parts that are missing would never come.
-        timeout(TRANSFER, read).await??;
-        if bytes.len() > most { Err(BrokerError::Large(most as u64)) } else { Ok(bytes) }
+        timeout(TRANSFER, read).await.map_err(|error| Wrong::of(&error))??;
+        if bytes.len() > most { Err(large(most as u64)) } else { Ok(bytes) }
     }
 
     /// Deletes an outcome that was judged.
-    pub(super) async fn delete(&self, name: &str) -> Result<(), BrokerError> {
+    pub(super) async fn delete(&self, name: &str) -> Result<(), Wrong> {
         self.objects(Objects::Outcomes).await?.delete(name).await.map_err(failed)
     }
 }

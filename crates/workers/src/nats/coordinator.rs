@@ -16,16 +16,17 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::CarrierTimes;
 use super::LAST_DELIVERY;
-use super::broker::{Broker, BrokerError, Link, NatsConnection, create, failed, sender};
+use super::broker::{Broker, Link, NatsConnection, create, failed, sender};
 use super::envelope::{Signer, SigningKey, TrustedKeys, VERSION, split, version};
 use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use super::reception::Reception;
 use super::trials::TrialStates;
 use crate::archive::ArchiveId;
-use crate::carrier::{CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
+use crate::carrier::{CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Returned};
 use crate::machine::{Machine, MachineState, is_name};
 use crate::unit::{EncodedOutcome, OUTCOME_BYTES, UnitId, WorkUnit};
 use referee_game::Chain;
+use referee_game::Wrong;
 
 /// The number of units that the broker hands out for each slot of a worker before one is acknowledged.
 const OUT_PER_SLOT: usize = 4;
@@ -56,11 +57,11 @@ impl CoordinatorEnd for NatsCoordinator {
         self,
         mut orders: UnboundedReceiver<Order>,
         events: UnboundedSender<CarrierEvent>,
-    ) -> Result<(), CarrierError> {
+    ) -> Result<(), Wrong> {
         let (connection, mut links) = self.broker.connect("referee coordinator", "_INBOX").await?;
         create(async || connection.stream().await).await.map_err(|why| {
-            let (url, why) = (self.broker.url.clone(), Box::new(why));
-            BrokerError::NoJetStream { url, why }
+            let url = &self.broker.url;
+            Wrong::at(format!("{url}: JetStream cannot be used (nats-server -js, 2.9.10 or later)"), why)
         })?;
         create(async || connection.create_objects().await).await?;
         let subjects = [
@@ -164,7 +165,7 @@ struct CoordinatorService {
     /// The outcomes that the coordinator is judging, by unit and worker.
     judging: HashSet<(UnitId, String)>,
     /// Outcomes that are read from the object store.
-    reads: JoinSet<(UnitId, String, Result<Vec<u8>, BrokerError>)>,
+    reads: JoinSet<(UnitId, String, Result<Vec<u8>, Wrong>)>,
     uploaded: HashSet<ArchiveId>,
     /// The number of units that the broker hands out before one is acknowledged.
     most_out: usize,
@@ -206,7 +207,7 @@ impl CoordinatorService {
         }
     }
 
-    async fn set_consumer(&self) -> Result<(), BrokerError> {
+    async fn set_consumer(&self) -> Result<(), Wrong> {
         self.connection.set_consumer(self.times.ack_wait, self.most_out).await
     }
 
@@ -296,7 +297,7 @@ impl CoordinatorService {
 
     /// Takes a unit out of the stream, or another attempt at its set unless it is `kept`. Returns the number of the message
     /// that is kept.
-    async fn remove(&self, unit: &UnitId, kept: Option<&UnitId>) -> Result<Option<u64>, BrokerError> {
+    async fn remove(&self, unit: &UnitId, kept: Option<&UnitId>) -> Result<Option<u64>, Wrong> {
         let stream = self.connection.stream().await?;
         let Ok(found) = stream.get_last_raw_message_by_subject(&self.connection.work(unit)).await else {
             return Ok(None);
@@ -517,7 +518,8 @@ impl CoordinatorService {
         }
     }
 
-    fn read(&mut self, unit: UnitId, worker: String, bytes: Result<Vec<u8>, BrokerError>) {
+    /// Passes on an outcome.
+    fn read(&mut self, unit: UnitId, worker: String, bytes: Result<Vec<u8>, Wrong>) {
         match bytes {
             Ok(bytes) => {
                 let outcome = EncodedOutcome { unit, bytes, place: None };

@@ -173,7 +173,7 @@ impl TrustedKeys {
         if self.0.iter().any(is_signed) {
             Ok(SignedMessage { run, at, body })
         } else {
-            Err(EnvelopeError::Unsigned)
+            Err(Wrong::new("it is not signed with a key that this worker trusts").into())
         }
     }
 }
@@ -202,10 +202,14 @@ pub(super) struct SignedMessage<'a> {
 pub(super) enum EnvelopeError {
     #[error("it has version {0} of the messages, this program {VERSION}")]
     Version(u32),
-    #[error("it is malformed")]
-    Malformed(#[from] serde_json::Error),
-    #[error("it is not signed with a key that this worker trusts")]
-    Unsigned,
+    #[error(transparent)]
+    Wrong(#[from] Wrong),
+}
+
+impl From<serde_json::Error> for EnvelopeError {
+    fn from(error: serde_json::Error) -> EnvelopeError {
+        Wrong::at("it is malformed", error).into()
+    }
 }
 
 /// The first line of a message, and the rest.

@@ -32,7 +32,7 @@ mod tests;
 mod trials;
 mod worker;
 
-pub use broker::{Broker, BrokerError};
+pub use broker::Broker;
 pub use coordinator::NatsCoordinator;
 pub use envelope::{SigningKey, TrustedKeys};
 pub use trials::{NatsTrials, TrialStates};

@@ -31,8 +31,7 @@ use self::server::Server;
 use super::broker::{create, failed, inbox};
 use super::*;
 use crate::carrier::{
-    Assignment, CarrierError, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Request, Returned,
-    WorkerEnd,
+    Assignment, CarrierEvent, CoordinatorEnd, Order, OutcomeVerdict, Request, Returned, WorkerEnd,
 };
 use crate::machine::{Machine, MachineState};
 use crate::unit::{UnitId, UnitOutcome, WorkUnit};

@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use super::CarrierTimes;
-use super::broker::{Broker, BrokerError, Link, NatsConnection, create, failed, sender};
+use super::broker::{Broker, Link, NatsConnection, create, failed, sender};
 use super::envelope::{Signer, SigningKey, VERSION, split, version};
 use super::message::{
     REPORT_BYTES, ToCoordinator, ToWorker, WorkerMessage, decode_report, program_object, report_object,
@@ -30,6 +30,7 @@ use crate::carrier::Order;
 use crate::machine::MachineState;
 use crate::trial::{BuiltArchive, PendingTrial, TrialJob, TrialQueue, TrialReply, TrialVerdict};
 use referee_game::Chain;
+use referee_game::Wrong;
 
 /// The maximum number of workers that build.
 const MOST_WORKERS: usize = 10_000;
@@ -79,7 +80,7 @@ impl NatsTrials {
         let (orders, of_coordinators) = unbounded_channel();
         let serve = move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let served = runtime.map_err(BrokerError::from);
+            let served = runtime.map_err(Wrong::from);
             if let Err(error) = served.and_then(|runtime| runtime.block_on(self.serve(of_coordinators))) {
                 tracing::warn!("no worker builds programs: {}", Chain(&error));
             }
@@ -89,7 +90,7 @@ impl NatsTrials {
     }
 
     /// Serves until `orders` is closed.
-    pub(super) async fn serve(self, mut orders: UnboundedReceiver<Order>) -> Result<(), BrokerError> {
+    pub(super) async fn serve(self, mut orders: UnboundedReceiver<Order>) -> Result<(), Wrong> {
         let (connection, mut links) = self.broker.connect("referee trials", "_INBOX").await?;
         create(async || connection.create_objects().await).await?;
         let id = format!("{:016x}{:016x}", TrialJob::new_id()?, TrialJob::new_id()?);
@@ -169,7 +170,7 @@ struct NatsTrialQueue {
     states: HashMap<String, BTreeMap<String, MachineState>>,
     queue: VecDeque<PendingTrial>,
     /// Reports that are read from the object store.
-    reads: JoinSet<(String, u64, Result<Vec<u8>, BrokerError>)>,
+    reads: JoinSet<(String, u64, Result<Vec<u8>, Wrong>)>,
     deletions: JoinSet<()>,
     reception: Reception,
 }
@@ -255,7 +256,7 @@ impl NatsTrialQueue {
     }
 
     /// Stores the archives that a trial needs.
-    async fn upload(&self, job: &TrialJob) -> Result<(), BrokerError> {
+    async fn upload(&self, job: &TrialJob) -> Result<(), Wrong> {
         let file = |id| self.archives.join(format!("{id}.tar"));
         for id in job.ladders.iter().filter_map(|ladder| ladder.game_files) {
             self.connection.upload(&id.to_string(), &file(id)).await?;
@@ -343,7 +344,7 @@ impl NatsTrialQueue {
     }
 
     /// The report of a worker has arrived.
-    async fn read(&mut self, session: &str, trial: u64, bytes: Result<Vec<u8>, BrokerError>) {
+    async fn read(&mut self, session: &str, trial: u64, bytes: Result<Vec<u8>, Wrong>) {
         let Some(worker) = self.workers.get_mut(session) else { return };
         // It may have been given to another worker meanwhile.
         let Some(asked) = worker.trial.as_mut().filter(|asked| asked.trial.job.id == trial) else { return };
@@ -464,7 +465,7 @@ impl NatsTrialQueue {
     }
 
     /// Tells the workers that there are no more trials.
-    async fn end(mut self) -> Result<(), BrokerError> {
+    async fn end(mut self) -> Result<(), Wrong> {
         let queued: Vec<u64> = self.queue.drain(..).map(|trial| trial.job.id).collect();
         let asked = self.take_asked(|_| true).await;
         let ids = queued.into_iter().chain(asked.iter().map(|trial| trial.job.id));

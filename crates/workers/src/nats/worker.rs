@@ -15,15 +15,16 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use self::trials::HeldTrial;
-use super::broker::{Broker, BrokerError, Link, NatsConnection, failed, inbox};
+use super::broker::{Broker, Link, NatsConnection, failed, inbox};
 use super::envelope::{EnvelopeError, TrustedKeys, VERSION};
 use super::message::{Delivery, ToCoordinator, ToWorker, WorkerMessage};
 use super::{CarrierTimes, LAST_DELIVERY};
 use crate::archive::ArchiveId;
-use crate::carrier::{Assignment, CarrierError, FetchError, OutcomeVerdict, Request, Returned, WorkerEnd};
+use crate::carrier::{Assignment, OutcomeVerdict, Request, Returned, WorkerEnd};
 use crate::machine::{Machine, MachineState};
 use crate::unit::{UnitId, WorkUnit};
 use referee_game::Chain;
+use referee_game::Wrong;
 
 /// The time for which a pull waits at the broker, and the pause after an error.
 const PULL: Duration = Duration::from_secs(10);
@@ -52,7 +53,7 @@ impl WorkerEnd for NatsWorker {
         self,
         mut requests: UnboundedReceiver<Request>,
         assignments: UnboundedSender<Assignment>,
-    ) -> Result<(), CarrierError> {
+    ) -> Result<(), Wrong> {
         let (connection, mut links) =
             self.broker.connect(&self.machine.name, &inbox(&self.machine.name)).await?;
         let (mine, all) = (connection.worker(&self.machine.name), connection.workers());
@@ -155,8 +156,8 @@ struct WorkerService {
     is_connected: bool,
     /// It pulls nothing until then.
     resting_until: Instant,
-    fetches: JoinSet<(ArchiveId, Result<(), FetchError>)>,
-    stores: JoinSet<(UnitId, Result<(), BrokerError>)>,
+    fetches: JoinSet<(ArchiveId, Result<(), Wrong>)>,
+    stores: JoinSet<(UnitId, Result<(), Wrong>)>,
     /// Acknowledgements and deletions that the broker has not confirmed yet.
     acks: JoinSet<()>,
     held: HashMap<UnitId, HeldUnit>,
@@ -165,7 +166,7 @@ struct WorkerService {
     /// By the id of a desk of trials: the time of its last message.
     desks: BTreeMap<String, u64>,
     /// Reports on trials that are being stored.
-    reports: JoinSet<(u64, Result<(), BrokerError>)>,
+    reports: JoinSet<(u64, Result<(), Wrong>)>,
     greeted: Instant,
     trusted: TrustedKeys,
     /// The messages of the coordinators of runs, by run.
@@ -209,12 +210,12 @@ async fn fetch(
     archive: ArchiveId,
     object: String,
     to: PathBuf,
-) -> (ArchiveId, Result<(), FetchError>) {
+) -> (ArchiveId, Result<(), Wrong>) {
     let mut result = Ok(());
     for _ in 0..TRIES {
         match connection.download(&object, &to).await {
             Ok(()) => return (archive, Ok(())),
-            Err(error) => result = Err(error.into()),
+            Err(error) => result = Err(error),
         }
         sleep(REST).await;
     }
@@ -478,7 +479,7 @@ impl WorkerService {
     }
 
     /// Tells the coordinator where an outcome is.
-    async fn stored(&mut self, unit: UnitId, result: Result<(), BrokerError>) {
+    async fn stored(&mut self, unit: UnitId, result: Result<(), Wrong>) {
         let played = self.held.get_mut(&unit).and_then(|held| held.outcome.as_mut());
         // There may have been a verdict meanwhile.
         let Some(played) = played else { return };
@@ -663,7 +664,7 @@ impl WorkerService {
     }
 
     /// Says that the worker ends, after what it has said before.
-    async fn leave(mut self) -> Result<(), BrokerError> {
+    async fn leave(mut self) -> Result<(), Wrong> {
         while self.acks.join_next().await.is_some() {}
         self.send_to_coordinator(ToCoordinator::Leaving).await;
         self.connection.finish().await

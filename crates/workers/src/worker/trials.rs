@@ -9,9 +9,10 @@ use tempfile::NamedTempFile;
 
 use super::{Incapable, TriedProgram, Work, WorkerEvent, WorkerTrial, of_archive};
 use crate::archive::ArchiveId;
-use crate::carrier::{FetchError, Request};
+use crate::carrier::Request;
 use crate::trial::{TrialJob, TrialReply, TrialVerdict};
 use referee_game::Chain;
+use referee_game::Wrong;
 use referee_game::erased::Rules;
 
 impl WorkerTrial {
@@ -47,7 +48,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         &mut self,
         id: ArchiveId,
         file: NamedTempFile,
-        result: Result<(), FetchError>,
+        result: Result<(), Wrong>,
     ) {
         match result {
             Ok(()) => {

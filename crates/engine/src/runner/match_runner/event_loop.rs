@@ -27,6 +27,7 @@ use crate::runner::scheduler::SharedScheduler;
 use crate::runner::starts::Starts;
 use crate::runner::stop_signal::signalled;
 use crate::sources::{Listen, Lobby, ParkedLobby};
+use referee_game::Wrong;
 
 pub(super) struct Inputs<I> {
     /// Events of the lanes, with the number of the lane.
@@ -134,7 +135,7 @@ impl EventLoop {
                     }
                     let lobby = Lobby::open(listen, names, hello);
                     let lobby =
-                        lobby.map_err(|error| RunFailure::NotListening { address: listen.address, error })?;
+                        lobby.map_err(|error| Wrong::at(format!("--listen {}", listen.address), error))?;
                     self.report(ReportEvent::Listening(lobby.address()));
                     lobby
                 }
@@ -179,7 +180,7 @@ impl EventLoop {
                     match halt {
                         Some(halt) => Err(halt),
                         None if left == 0 => Ok(()),
-                        None => Err(RunFailure::Panicked.into()),
+                        None => Err(RunFailure::panicked().into()),
                     }
                 }
                 Some((lane, event)) = events.recv() => match event {

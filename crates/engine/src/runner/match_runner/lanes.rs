@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 
+use referee_game::Wrong;
 use referee_game::erased::RulesWait;
 use referee_transport::watch_while_waiting;
 use tokio::sync::mpsc;
@@ -19,7 +20,7 @@ use crate::runner::pairings::{LaneChannels, LanePairings, LaneShare};
 use crate::runner::reporter::WatchFeed;
 use crate::runner::resumed::ResumedMatch;
 use crate::runner::run_event::Halt;
-use crate::runner::run_failure::RunFailure;
+use crate::runner::run_failure::no_thread;
 
 /// A handle to a lane's thread.
 pub(super) struct LaneThread {
@@ -45,12 +46,16 @@ pub(super) struct LaneConfig {
     pub(super) events: mpsc::UnboundedSender<(usize, LaneEvent)>,
 }
 
+fn no_pipe(error: io::Error) -> Wrong {
+    Wrong::at("cannot create a pipe", error)
+}
+
 impl EventLoop {
     pub(super) fn start_lanes(&mut self, config: LaneConfig) -> Result<(), Halt> {
         let LaneConfig { jobs, processes, is_pinned, journal, mut watched, resumed, events: runner } = config;
         self.unplaced = resumed.len();
         let cpus = if is_pinned { Cpu::all() } else { Ok(Vec::new()) };
-        let cpus = cpus.map_err(RunFailure::NoCpus)?;
+        let cpus = cpus.map_err(|error| Wrong::at("--pin: cannot get the CPUs of this process", error))?;
         // A watched run has one lane.
         let jobs = if watched.is_some() { 1 } else { jobs };
         let spare = processes.saturating_sub(jobs * self.common.seating.seats());
@@ -61,7 +66,7 @@ impl EventLoop {
         };
         let stop = match self.common.rules.wait() {
             RulesWait::Watching | RulesWait::Computing => {
-                let (stop, is_stopping) = io::pipe().map_err(RunFailure::NoPipe)?;
+                let (stop, is_stopping) = io::pipe().map_err(no_pipe)?;
                 self.is_stopping = Some(is_stopping);
                 Some(OwnedFd::from(stop))
             }
@@ -85,7 +90,7 @@ impl EventLoop {
             let (common, schedule) = (self.common.clone(), self.schedule.clone());
             let watched = watched.take();
             let of_lane = Vec::from(of_lane);
-            let stop = stop.as_ref().map(OwnedFd::try_clone).transpose().map_err(RunFailure::NoPipe)?;
+            let stop = stop.as_ref().map(OwnedFd::try_clone).transpose().map_err(no_pipe)?;
             let work = move || {
                 let done = Done(events);
                 if let Some(cpu) = &cpu
@@ -103,11 +108,11 @@ impl EventLoop {
                         let pairings = LanePairings::new(share, common, schedule, channels, watched);
                         pairings.work(to_lane, of_lane).await;
                     }),
-                    Err(error) => done.0.send(LaneEvent::Failed(RunFailure::NoRuntime(error))),
+                    Err(error) => done.0.send(LaneEvent::Failed(error.into())),
                 }
             };
             let thread = thread::Builder::new().name(format!("lane-{}", number + 1)).spawn(work);
-            let thread = thread.map_err(RunFailure::NoThread)?;
+            let thread = thread.map_err(no_thread)?;
             self.lanes.push(LaneThread { orders, cpu, thread });
         }
         Ok(())
@@ -122,7 +127,7 @@ impl Drop for Done {
         // The runner waits for every lane, unless it has ended.
         if thread::panicking() {
             // The matches of this lane will not end, and others may wait for them.
-            self.0.send(LaneEvent::Failed(RunFailure::LanePanicked));
+            self.0.send(LaneEvent::Failed(Wrong::new("a lane panicked").into()));
         }
         self.0.send(LaneEvent::Done);
     }

@@ -2,6 +2,7 @@
 
 use std::mem;
 
+use referee_game::Wrong;
 use referee_game::printable::printable;
 use referee_game::seat::{Seat, Viewer};
 use referee_match::{AbortReason, Detail, Wants};
@@ -14,7 +15,7 @@ use crate::runner::bots::{BotKey, BotState, BotUsage, PairingKey};
 use crate::runner::fixture::Fixture;
 use crate::runner::lane_messages::EndedOnLane;
 use crate::runner::live::Visibility;
-use crate::runner::run_event::{NoShow, StartFailure};
+use crate::runner::run_event::NoShow;
 use crate::runner::run_failure::RunFailure;
 
 impl LanePairings {
@@ -40,7 +41,7 @@ impl LanePairings {
         let mut bots = Vec::with_capacity(free.len());
         for &spec in &fixture.bots {
             let fits = free.iter().position(|&key| self.bots[key].spec == spec);
-            let index = fits.ok_or(RunFailure::ConfusedPairings)?;
+            let index = fits.ok_or(Wrong::new("the schedule confuses the bots of two pairings"))?;
             bots.push(free.remove(index));
         }
         let hello = |key: BotKey| self.bots[key].session().and_then(|session| self.lane.hello(session));
@@ -154,8 +155,7 @@ impl LanePairings {
             let bot = &mut self.bots[key];
             let BotState::Failed(fault) = &bot.state else { continue };
             let spec = self.common.bots.get(bot.spec);
-            let (name, fault, command) = (spec.name.clone(), fault.clone(), spec.source.to_string());
-            let why = Box::new(StartFailure::Here { name, fault, command, stderr: None });
+            let why = format!("the bot `{}` does not start ({fault}): `{}`", spec.name, spec.source);
             no_show = Some(NoShow { entrant: bot.spec, seat: Seat(seat as u8), why });
             bot.state = BotState::Absent;
         }

@@ -12,7 +12,7 @@ use std::fmt;
 use self::read::Games;
 pub(super) use self::read::openings;
 use super::board::Colour;
-use referee_game::notation::NotWritable;
+use referee_game::erased::RulesError;
 use referee_game::{CheckedGame, Notation, Sheet};
 
 #[derive(Debug)]
@@ -23,8 +23,8 @@ impl Notation for Pdn {
         "PDN"
     }
 
-    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
-        write::game(sheet, out)
+    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), RulesError> {
+        Ok(write::game(sheet, out)?)
     }
 
     fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = CheckedGame> + 'a>> {

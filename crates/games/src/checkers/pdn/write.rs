@@ -5,11 +5,11 @@ use super::super::board::{Board, Colour};
 use super::super::moves::Move;
 use super::{GAME_TYPE, Score};
 use crate::collection::{MoveLines, write_place};
-use referee_game::notation::{NotWritable, tag};
+use referee_game::notation::tag;
 use referee_game::{Sheet, Wrong};
 
 /// Appends a match and an empty line. Data without a PDN equivalent, such as clocks, is only in the record.
-pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
+pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), Wrong> {
     let options: Options = serde_json::from_str(sheet.options.get())?;
     let score = match sheet.ranks.as_deref() {
         None => Score::Open,
@@ -34,19 +34,17 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
     Ok(())
 }
 
-fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> Result<(), NotWritable> {
+fn moves(mut board: Board, moves: &[String], score: Score, out: &mut String) -> Result<(), Wrong> {
     let mut line = MoveLines::new(out);
     let mut legal = Vec::new();
     for (ply, text) in moves.iter().enumerate() {
         // The first two moves have number 1, also if White begins: some programs read `1... 23-19 2. 12-16` as three moves.
         let place = if ply % 2 == 0 { format!("{}. ", ply / 2 + 1) } else { String::new() };
-        let mv: Move = text
-            .parse()
-            .map_err(|why: Wrong| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
+        let mv: Move = text.parse().map_err(|why: Wrong| Wrong::at(format!("`{text}`"), why))?;
         legal.clear();
         board.legal_moves(&mut legal);
         if !legal.contains(&mv) {
-            return Err(NotWritable::Illegal { text: text.clone(), position: board.to_string() });
+            return Err(format!("`{text}` is not legal in {board}").into());
         }
         line.add(&(place + &shortest(mv, &legal)));
         board.play(mv);

@@ -104,7 +104,7 @@ fn fen_may_list_black_first_and_end_in_dot() {
     let board: Board = "B:W31,K32:B1,2".parse().unwrap();
     assert_eq!("B:B2,1:WK32,31".parse(), Ok(board));
     assert_eq!("B:W31,K32:B1,2.".parse(), Ok(board));
-    assert_eq!("B:W31,K32:B1,2..".parse::<Board>(), Err(BadFen::Piece("2.".to_owned())));
+    assert!("B:W31,K32:B1,2..".parse::<Board>().unwrap_err().to_string().contains("`2.` is no piece"));
 }
 
 /// The forms of Sage, of CheckerBoard, whose older versions drop the letter of a side without pieces, of PDN 3.0 and of
@@ -132,9 +132,12 @@ fn fens_are_read_as_public_programs_write_them() {
 
 #[test]
 fn an_invalid_fen_is_rejected_with_the_reason() {
-    let refused = |fen: &str| fen.parse::<Board>().unwrap_err();
+    let check = |fen: &str, expected: &str| {
+        let refused = fen.parse::<Board>().unwrap_err().to_string();
+        assert!(refused.contains(expected), "{fen}: {refused}");
+    };
     for fen in ["", "B", "B:W31", "B:W31:B1:B2", "garbage", "."] {
-        assert_eq!(refused(fen), BadFen::Parts, "{fen}");
+        check(fen, "a FEN has three parts");
     }
     for (fen, piece) in [
         ("B:W0:B1", "0"),
@@ -149,7 +152,7 @@ fn an_invalid_fen_is_rejected_with_the_reason() {
         ("B:WK:B1", "K"),
         ("B:WKK31:B1", "KK31"),
     ] {
-        assert_eq!(refused(fen), BadFen::Piece(piece.to_owned()), "{fen}");
+        check(fen, &format!("`{piece}` is no piece"));
     }
     for (fen, colour) in [
         ("X:W31:B1", "X"),
@@ -159,23 +162,19 @@ fn an_invalid_fen_is_rejected_with_the_reason() {
         ("?:W31:B1", "?"),
         ("B::", ""),
     ] {
-        assert_eq!(refused(fen), BadFen::Colour(colour.to_owned()), "{fen}");
+        check(fen, &format!("`{colour}` is no colour"));
     }
     for fen in ["B:W31:B1:H0:X1", "B:W31:B1:H", "B:W31:B1:F1:H0:B2", "B:W31:H0"] {
-        assert!(matches!(refused(fen), BadFen::Parts | BadFen::Colour(_)), "{fen}");
+        fen.parse::<Board>().unwrap_err();
     }
     for (fen, square) in [("B:W33:B1", 33), ("W:W31-50:B1-20", 50), ("B:W10:BK45", 45)] {
-        assert_eq!(refused(fen), BadFen::OtherBoard(square), "{fen}");
+        check(fen, &format!("square {square}, but this board has squares 1 to 32"));
     }
-    assert_eq!(refused("B:W31:W32"), BadFen::OneColour(Colour::White));
-    assert_eq!(refused("B:W31,31:B1"), BadFen::Twice(31));
-    assert_eq!(refused("B:W15:BK15"), BadFen::Twice(15));
-    assert_eq!(refused("B:W4:B1"), BadFen::Uncrowned(Colour::White, 4));
-    assert_eq!(refused("B:W5:B29"), BadFen::Uncrowned(Colour::Black, 29));
-    assert_eq!(
-        refused("B:W5:B29").to_string(),
-        "the FEN has Black's man 29 on the row where it is crowned: a king there is K29"
-    );
+    check("B:W31:W32", "lists the pieces of White twice");
+    check("B:W31,31:B1", "names square 31 twice");
+    check("B:W15:BK15", "names square 15 twice");
+    check("B:W4:B1", "White's man 4 on the row where it is crowned");
+    check("B:W5:B29", "the FEN has Black's man 29 on the row where it is crowned: a king there is K29");
 }
 
 #[test]

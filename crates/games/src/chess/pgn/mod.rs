@@ -8,7 +8,7 @@ use cozy_chess::Color;
 
 use self::read::Games;
 pub(super) use self::read::openings;
-use referee_game::notation::NotWritable;
+use referee_game::erased::RulesError;
 use referee_game::{CheckedGame, Notation, Sheet};
 
 /// PGN of chess and Chess960.
@@ -20,8 +20,8 @@ impl Notation for Pgn {
         "PGN"
     }
 
-    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
-        write::game(sheet, out)
+    fn write(&self, sheet: &Sheet, out: &mut String) -> Result<(), RulesError> {
+        Ok(write::game(sheet, out)?)
     }
 
     fn check<'a>(&self, collection: &'a [u8]) -> Option<Box<dyn Iterator<Item = CheckedGame> + 'a>> {

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use super::super::{Fen, Move, Options, Variant, on_board, seat};
 use super::Score;
 use crate::collection::{MoveLines, write_place};
-use referee_game::notation::{MoveNote, NotWritable, tag};
+use referee_game::notation::{MoveNote, tag};
 use referee_game::{Seat, Sheet, Wrong};
 
 /// Appends a match and an empty line. Data without a PGN equivalent, such as faults and options, is only in the record.
-pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), NotWritable> {
+pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), Wrong> {
     let options: Options = serde_json::from_str(sheet.options.get())?;
     let score = match sheet.ranks.as_deref() {
         None => Score::Open,
@@ -52,19 +52,17 @@ fn termination(ended: &str) -> &'static str {
     }
 }
 
-fn moves(start: Fen, sheet: &Sheet, score: Score, out: &mut String) -> Result<(), NotWritable> {
+fn moves(start: Fen, sheet: &Sheet, score: Score, out: &mut String) -> Result<(), Wrong> {
     let mut line = MoveLines::new(out);
     let Fen { mut board, .. } = start;
     let mut after_comment = true;
     let mut notes = sheet.notes.iter();
     for text in &sheet.moves {
-        let mv: Move = text
-            .parse()
-            .map_err(|why: Wrong| NotWritable::NoMove { text: text.clone(), why: Box::new(why) })?;
+        let mv: Move = text.parse().map_err(|why: Wrong| Wrong::at(format!("`{text}`"), why))?;
         let legal = Some(on_board(&board, mv)).filter(|mv| board.is_legal(*mv));
         let Some(mv) = legal else {
-            let position = Fen { board, quiet_plies: 0 }.to_string();
-            return Err(NotWritable::Illegal { text: text.clone(), position });
+            let position = Fen { board, quiet_plies: 0 };
+            return Err(format!("`{text}` is not legal in {position}").into());
         };
         let mover = board.side_to_move();
         // Black's move has a number if something stands between it and White's.

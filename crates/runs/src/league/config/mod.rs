@@ -24,7 +24,6 @@ use serde::{Deserialize, Deserializer};
 
 pub use ladder::{LadderConfig, LadderGame, LadderListen, LadderVisitors, PreparedLadder};
 pub use program::{ProgramConfig, ProgramPlace};
-pub use referee_league::ProgramName;
 pub use retention::RecordRetention;
 
 use events::EventConfig;

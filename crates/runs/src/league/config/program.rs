@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use referee_bots::Command;
 use referee_game::Wrong;
-use referee_league::{ActError, League, NewBot, ProgramName};
+use referee_league::{ActError, League, NewBot};
 use serde::Deserialize;
 
 use super::LeagueConfig;
@@ -77,7 +77,7 @@ impl LeagueConfig {
     ///
     /// # Errors
     /// Errors of the database.
-    pub fn store_programs(&self, league: &mut League, now: SystemTime) -> Result<Vec<ProgramName>, ActError> {
+    pub fn store_programs(&self, league: &mut League, now: SystemTime) -> Result<Vec<Wrong>, ActError> {
         let directories: Vec<PathBuf> = self.programs.iter().map(|program| self.directory(program)).collect();
         let programs = self.programs.iter().zip(&directories).map(|(program, directory)| NewBot {
             name: &program.name,

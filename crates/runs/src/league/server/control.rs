@@ -22,10 +22,10 @@ use referee_bots::Command;
 use referee_bots::sandbox::{Size, separate};
 use referee_engine::runner::RunChange;
 use referee_engine::sources::{BotSpec, BotTokens, Source};
-use referee_game::Chain;
 use referee_game::hex;
+use referee_game::{Chain, Wrong};
 use referee_league::{
-    LadderRulings, LadderSeason, League, LeagueBot, LeagueOwner, NotCounted, OwnerState, SubmissionFiles,
+    LadderRulings, LadderSeason, League, LeagueBot, LeagueOwner, OwnerState, SubmissionFiles,
 };
 use referee_stats::ladder::Name;
 use referee_store::{StoreError, now};
@@ -158,7 +158,7 @@ impl Control<'_> {
         }
     }
 
-    fn look(&mut self, seen: &mut SeenLeague) -> Result<(), NotCounted> {
+    fn look(&mut self, seen: &mut SeenLeague) -> Result<(), Wrong> {
         let version = self.league.data_version()?;
         if seen.version == Some(version) {
             // The former token of an owner may have expired.
@@ -197,7 +197,7 @@ impl Control<'_> {
     }
 
     /// Takes up changes of bots and owners.
-    fn look_at_bots(&mut self, seen: &mut SeenLeague) -> Result<(), NotCounted> {
+    fn look_at_bots(&mut self, seen: &mut SeenLeague) -> Result<(), Wrong> {
         let (bots, mut owners) = (self.league.current_bots()?, self.league.owners()?);
         let new = {
             let mut ladder = self.ladder.lock();
@@ -230,7 +230,7 @@ impl Control<'_> {
     }
 
     /// Counts the results again if rulings were made or undone, or a season has begun. The ladder is played meanwhile.
-    fn recount(&mut self) -> Result<(), NotCounted> {
+    fn recount(&mut self) -> Result<(), Wrong> {
         let all = self.league.rulings()?;
         let rulings = LadderRulings::of(&all, self.name);
         let (counted, seats) = {
@@ -244,9 +244,7 @@ impl Control<'_> {
         };
         let began = self.ladder.lock().begin_recount(begun, rulings)?;
         let Some(mut recount) = began else { return Ok(()) };
-        self.league.for_each_match(self.name, Some(recount.season()), |row| {
-            recount.add(row).map_err(NotCounted::from)
-        })?;
+        self.league.for_each_match(self.name, Some(recount.season()), |row| recount.add(row))?;
         Ok(self.ladder.lock().end_recount(recount)?)
     }
 

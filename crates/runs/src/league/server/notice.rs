@@ -1,9 +1,9 @@
 //! What an organiser should know.
 
 use referee_bots::sandbox::Unavailable;
+use referee_game::Wrong;
 
 use super::submissions::missing_layers;
-use crate::league::config::ProgramName;
 
 /// What the organiser of a league should know before it is played.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -17,5 +17,5 @@ pub enum LeagueNotice {
     #[error("no programs are taken in until the machine has all layers: {0}")]
     NoneTaken(Unavailable),
     #[error(transparent)]
-    ProgramName(#[from] ProgramName),
+    ProgramName(#[from] Wrong),
 }

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use referee_bots::Launch;
 use referee_engine::runner::ResumedMatch;
 use referee_files::{Folder, Journal, Records, RunningMatches, StorageWait};
-use referee_game::Viewer;
-use referee_game::Wrong;
 use referee_game::chance::Seed;
-use referee_league::{LadderRulings, LadderSeason, League, NotCounted};
+use referee_game::{Viewer, Wrong};
+use referee_league::{LadderRulings, LadderSeason, League};
 use referee_store::{Leases, StoreError, now, utc};
 use referee_web::{LadderPages, WatchOptions, WatchServer};
 use referee_workers::JobBots;
@@ -196,7 +195,7 @@ fn count_earlier(
     ladder: &SharedLadder,
     pages: &LadderPages,
     watch: Option<&WatchServer>,
-) -> Result<(), NotCounted> {
+) -> Result<(), Wrong> {
     let mut ladder = ladder.lock();
     let (mut today, date) = (BTreeMap::new(), utc(now()));
     let last = league.last_number(&pages.name)?;
@@ -215,7 +214,7 @@ fn count_earlier(
                 false => server.count_earlier(&earlier),
             }
         }
-        Ok::<_, NotCounted>(())
+        Ok::<_, Wrong>(())
     })?;
     ladder.begin_day(now(), &today);
     Ok(())

@@ -191,7 +191,7 @@ impl LeagueRun<'_> {
             // There may be no workers.
             let _ = end_here.send(());
             let on_workers = on_workers
-                .map_or(Ok(()), |playing| playing.join().unwrap_or(Err(RunFailure::Panicked.into())));
+                .map_or(Ok(()), |playing| playing.join().unwrap_or(Err(RunFailure::panicked().into())));
             drop((end_control, end_retention));
             Ok::<_, RunError>((end, on_workers, control.join(), retention.join()))
         })?;
@@ -205,8 +205,8 @@ impl LeagueRun<'_> {
         kept?;
         why.map_or(Ok(()), Err)?;
         on_workers?;
-        controlled.map_err(|_| RunFailure::Panicked)??;
-        Ok(retained.map_err(|_| RunFailure::Panicked)?)
+        controlled.map_err(|_| RunFailure::panicked())??;
+        Ok(retained.map_err(|_| RunFailure::panicked())?)
     }
 }
 
@@ -241,5 +241,5 @@ fn play_on_workers(
     }
     let ended = coordinator.end(false);
     played?;
-    Ok(ended?)
+    ended.map_err(RunError::machine)
 }

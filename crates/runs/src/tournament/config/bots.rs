@@ -10,7 +10,7 @@ use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, separate};
 use referee_engine::sources::{Connection, Source};
 use referee_game::Wrong;
-use referee_game::name::{NameError, NameSet};
+use referee_game::name::NameSet;
 use referee_stats::schedule::Plan;
 
 impl TournamentConfig {
@@ -132,6 +132,6 @@ impl TournamentConfig {
 }
 
 /// Checks that a name is valid, and looks like no other one.
-fn check_new_name(name: &Option<String>, names: &mut NameSet) -> Result<(), NameError> {
+fn check_new_name(name: &Option<String>, names: &mut NameSet) -> Result<(), Wrong> {
     name.as_ref().map_or(Ok(()), |name| names.add(name))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use referee_bots::sandbox::{Mode, Sandbox};
 use referee_game::name::NameSet;
-use referee_game::{Misconfigured, Wrong, hex};
+use referee_game::{Wrong, hex};
 use referee_workers::archive::ArchiveId;
 use sha2::{Digest, Sha256};
 
@@ -23,7 +23,7 @@ impl TournamentConfig {
         if config.mode != Mode::Strict {
             let what =
                 format!("a bot that was handed in is graded in the sandbox `strict`, not `{}`", config.mode);
-            return Err(RunError::from(Wrong::at("format", Misconfigured(what))));
+            return Err(RunError::from(Wrong::at("format", what)));
         }
         let sandbox = config.sandbox(|path| self.resolve(path), keys)?;
         self.sandbox = Some(config);

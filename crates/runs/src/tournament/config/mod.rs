@@ -11,8 +11,8 @@ use std::path::{Component, Path, PathBuf};
 
 use referee_engine::sources::BotSpec;
 use referee_files::read_regular;
+use referee_game::Wrong;
 use referee_game::chance::Seed;
-use referee_game::{Misconfigured, Wrong};
 use referee_match::{DrawRule, ResignRule};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
@@ -206,10 +206,10 @@ impl Default for ByeValue {
 }
 
 impl TryFrom<f64> for ByeValue {
-    type Error = Misconfigured;
-    fn try_from(points: f64) -> Result<ByeValue, Misconfigured> {
+    type Error = Wrong;
+    fn try_from(points: f64) -> Result<ByeValue, Wrong> {
         let found = (0..=2).find(|&half_points| f64::from(half_points) == 2.0 * points);
-        let wrong = || Misconfigured(format!("a bye of {points} points; expected 1, 0.5 or 0"));
+        let wrong = || Wrong::from(format!("a bye of {points} points; expected 1, 0.5 or 0"));
         Ok(ByeValue { half_points: found.ok_or_else(wrong)? })
     }
 }

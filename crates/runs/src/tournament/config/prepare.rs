@@ -13,7 +13,7 @@ use referee_engine::sources::{BotSpec, Listen};
 use referee_game::chance::Seed;
 use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
-use referee_game::{Misconfigured, Seating, Wrong, counted};
+use referee_game::{Seating, Wrong, counted};
 use referee_match::{Adjudication, check_policy};
 use referee_report::tournament::Settings;
 use referee_stats::Deals;
@@ -233,7 +233,7 @@ impl TournamentConfig {
     /// # Errors
     /// If the file has another format, or no scale.
     pub fn scale(&self) -> Result<(&GradeScale, GradeTerms), RunError> {
-        let wrong = |what: &str| RunError::from(Wrong::at("format", Misconfigured(what.to_owned())));
+        let wrong = |what: &str| RunError::from(Wrong::at("format", what));
         let FormatConfig::Grade { within, max_sets } = self.format else {
             return Err(wrong("expected `kind = \"grade\"`"));
         };
@@ -260,7 +260,7 @@ impl TournamentConfig {
             && !deal_leaks_information(meta)
         {
             let what = format!("a grade of {} needs `opening_plies` or `openings`", meta.id);
-            return Err(RunError::from(Wrong::at("format", Misconfigured(what))));
+            return Err(RunError::from(Wrong::at("format", what)));
         }
         if self.draws_openings() && (self.opening_start > 1 || self.order != OpeningOrder::File) {
             return Err(RunError::from(Wrong::new(

@@ -66,12 +66,7 @@ struct Shown {
     rulings: Arc<Vec<RulingRow>>,
 }
 
-fn read(
-    directory: &Path,
-    games: &KnownGames,
-    results: &Results,
-    stage: &Stage,
-) -> Result<Shown, RunError> {
+fn read(directory: &Path, games: &KnownGames, results: &Results, stage: &Stage) -> Result<Shown, RunError> {
     let (attempts, seating) = (results.attempts()?, results.about()?.seating);
     let is_shown = |number: u32| {
         attempts.get(&number).is_some_and(|&attempt| stage.has_shown(&MatchId { number, attempt }))
@@ -101,8 +96,7 @@ fn read(
         *entry = disqualified(mem::take(entry), &row.name, &rulings);
     }
     // A match may be shown to its end before one on which its round depends: it counts when that one does.
-    let (schedule, _) =
-        Schedule::resume(plan, played, voids).map_err(|why| Wrong::at("format", why))?;
+    let (schedule, _) = Schedule::resume(plan, played, voids).map_err(|why| Wrong::at("format", why))?;
     // A ruling on a match of a later round tells who plays it.
     rulings.retain(|row| row.matches.iter().all(|ruled| schedule.lineup(ruled.number).is_some()));
     Ok(Shown { schedule, rulings: Arc::new(rulings) })

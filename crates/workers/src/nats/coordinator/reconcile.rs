@@ -6,10 +6,11 @@ use std::time::Instant;
 use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
 use futures_util::StreamExt;
 
-use super::super::broker::{BrokerError, failed};
+use super::super::broker::failed;
 use super::{CoordinatorService, Open};
 
 use referee_game::Chain;
+use referee_game::Wrong;
 
 impl CoordinatorService {
     /// Publishes sets again that the broker has lost and that no worker reports.
@@ -37,7 +38,7 @@ impl CoordinatorService {
 
     /// Publishes sets again that the broker has delivered and that no worker has: a message may be lost with a connection, and
     /// the broker would deliver it again after `ack_wait` only.
-    async fn republish_orphans(&mut self, there: &HashSet<u32>) -> Result<(), BrokerError> {
+    async fn republish_orphans(&mut self, there: &HashSet<u32>) -> Result<(), Wrong> {
         let delivered = self.connection.consumer().await?.cached_info().delivered.stream_sequence;
         let is_candidate = |set: &u32, open: &Open| open.holder.is_none() && there.contains(set);
         let sets = self.open.iter().filter(|(set, open)| is_candidate(set, open)).map(|(&set, _)| set);
@@ -63,7 +64,7 @@ impl CoordinatorService {
         Ok(())
     }
 
-    pub(super) async fn sets_in_stream(&mut self) -> Result<HashSet<u32>, BrokerError> {
+    pub(super) async fn sets_in_stream(&mut self) -> Result<HashSet<u32>, Wrong> {
         let mut stream = self.connection.stream().await?;
         if self.is_unreadable(&stream).await {
             tracing::warn!(

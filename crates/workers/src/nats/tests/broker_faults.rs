@@ -3,6 +3,7 @@
 use super::*;
 
 use referee_game::Chain;
+use referee_game::Wrong;
 
 #[test]
 fn a_broker_that_is_killed_loses_no_set() {
@@ -42,7 +43,7 @@ async fn broker_is_asked_again_after_failed_creation() {
         if asked < 4 { Err(failed("it is slow")) } else { Ok(asked) }
     });
     assert_eq!(created.await.unwrap(), 4);
-    let created = create(async || Err::<(), BrokerError>(failed("it never does")));
+    let created = create(async || Err::<(), Wrong>(failed("it never does")));
     assert_eq!(Chain(&created.await.unwrap_err()).to_string(), "it never does");
 }
 

@@ -3,6 +3,7 @@
 use std::collections::btree_map::Entry;
 
 use referee_engine::driver::Terms;
+use referee_game::Wrong;
 use referee_match::Opening;
 
 use super::*;
@@ -45,7 +46,7 @@ pub(super) struct Seen {
 pub(super) struct Core {
     pub(super) orders: UnboundedSender<Order>,
     pub(super) seen: Rc<RefCell<Seen>>,
-    pub(super) end: JoinHandle<Result<(), CarrierError>>,
+    pub(super) end: JoinHandle<Result<(), Wrong>>,
     pub(super) core: JoinHandle<()>,
     pub(super) archives: PathBuf,
 }

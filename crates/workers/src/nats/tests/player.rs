@@ -1,6 +1,7 @@
 //! A worker that follows a script.
 
 use super::*;
+use referee_game::Wrong;
 
 /// The script of a worker.
 #[derive(Clone, Copy, PartialEq)]
@@ -19,7 +20,7 @@ pub(super) struct Player {
     pub(super) requests: UnboundedSender<Request>,
     pub(super) log: Rc<RefCell<Vec<Assignment>>>,
     pub(super) most: Rc<RefCell<usize>>,
-    pub(super) end: JoinHandle<Result<(), CarrierError>>,
+    pub(super) end: JoinHandle<Result<(), Wrong>>,
 }
 
 impl Player {

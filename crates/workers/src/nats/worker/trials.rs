@@ -7,10 +7,10 @@ use super::{MOST_OVER, Unconfirmed, WorkerService};
 use crate::archive::ArchiveId;
 use crate::carrier::Assignment;
 use crate::machine::MachineState;
-use crate::nats::broker::BrokerError;
 use crate::nats::message::{ToCoordinator, encode_report, program_object, report_object};
 use crate::trial::{TrialJob, TrialReply};
 use referee_game::Chain;
+use referee_game::Wrong;
 
 /// A trial that a desk wants.
 pub(super) struct HeldTrial {
@@ -114,7 +114,7 @@ impl WorkerService {
     }
 
     /// Tells a desk where a report is.
-    pub(super) async fn report_stored(&mut self, id: u64, result: Result<(), BrokerError>) {
+    pub(super) async fn report_stored(&mut self, id: u64, result: Result<(), Wrong>) {
         let report = self.trials.get_mut(&id).and_then(|held| held.report.as_mut());
         let Some(report) = report else { return self.delete(report_object(id, &self.session)) };
         report.is_storing = false;
