@@ -180,7 +180,8 @@ impl From<NoDraw> for Draw {
 pub trait DrawOf<G: Game>: Copy + Eq + Debug + Into<Draw> {
     /// Applies the numbers that the position asked for with this draw.
     ///
-    /// # Panics May panic if the numbers are not those that were asked for.
+    /// # Panics
+    /// May panic if the numbers are not those that were asked for.
     fn settle(self, position: &mut G, drawn: &[u32], emit: &mut impl FnMut(G::Fact));
 }
 
@@ -404,7 +405,8 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
 pub trait Chance: Game<Draw = Draw> {
     /// Applies the numbers that [`Turn::Draw`] asked for.
     ///
-    /// # Panics May panic if the numbers are not those that were asked for.
+    /// # Panics
+    /// May panic if the numbers are not those that were asked for.
     fn settle(&mut self, drawn: &[u32], emit: &mut impl FnMut(Self::Fact));
 }
 

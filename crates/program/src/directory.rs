@@ -97,7 +97,8 @@ impl GameCopy {
 impl GameDirectory {
     /// Reads, hashes and copies the files of a game.
     ///
-    /// # Errors Names the file and its defect.
+    /// # Errors
+    /// Names the file and its defect.
     pub(crate) fn read(directory: &Path, origin: DirectoryOrigin) -> Result<GameDirectory, Wrong> {
         let folder = ResolvedFolder::open(directory)?;
         let path = directory.join(MANIFEST);

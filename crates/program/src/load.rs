@@ -39,7 +39,8 @@ pub fn is_game(directory: &Path) -> bool {
 /// Loads a game from the directory of its author, once in a process. Its program starts when it is first asked, in a private
 /// copy of the files that records identify.
 ///
-/// # Errors Names the file and its defect.
+/// # Errors
+/// Names the file and its defect.
 pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Wrong> {
     load_from(directory, DirectoryOrigin::Author, launch)
 }
@@ -47,7 +48,8 @@ pub fn load(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Wro
 /// Loads a game as [`load`] does, from a copy that was made for a run. It has no rules page, and its program need not be
 /// able to run here.
 ///
-/// # Errors Names the file and its defect.
+/// # Errors
+/// Names the file and its defect.
 pub fn load_kept(directory: &Path, launch: &Launch) -> Result<&'static dyn Rules, Wrong> {
     load_from(directory, DirectoryOrigin::Kept, launch)
 }

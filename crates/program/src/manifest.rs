@@ -131,7 +131,8 @@ enum SeatCount {
 impl Manifest {
     /// Reads a manifest.
     ///
-    /// # Errors Names the key, the defect and the expected value.
+    /// # Errors
+    /// Names the key, the defect and the expected value.
     pub fn read(text: &str) -> Result<Manifest, Wrong> {
         let manifest: Manifest =
             toml::from_str(text).map_err(|why| Wrong::from(why.to_string().trim_end().to_owned()))?;

@@ -415,7 +415,8 @@ pub fn check_program(rules: &dyn Rules, recorded: Option<&RawValue>) -> Result<(
 
 /// Checks that a catalog has the rules of a record, if they are a program. An invalid record has none.
 ///
-/// # Errors Names the files that differ or are missing.
+/// # Errors
+/// Names the files that differ or are missing.
 pub fn check_rules(record: &[u8], catalog: &Catalog) -> Result<(), OtherRules> {
     let first = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
     match read_header(first) {

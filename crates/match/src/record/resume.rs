@@ -32,11 +32,11 @@ impl Resume {
         let header = read_header(first)?;
         check_format(&header)?;
         if header.seats.len() != wants.len() {
-            return Err(Wrong::new("a seat has no bot").into());
+            return Err(Wrong::new("a seat has no bot"));
         }
         let (seed, salt) = secrets(&header);
         if hex::encode(&seed.commitment(&salt)) != header.commitment {
-            return Err(Wrong::new("the match has another seed").into());
+            return Err(Wrong::new("the match has another seed"));
         }
         let play = open_match(header, seed, salt, wants, watched, None, catalog)?;
         let mut resume = Resume { play, compared: 0 };

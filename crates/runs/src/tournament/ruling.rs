@@ -84,7 +84,7 @@ fn ruled(stored: &StoredTournament, number: u32, winner: Option<String>) -> Resu
 /// Checks a ruling on matches.
 fn check(stored: &StoredTournament, row: &RulingRow) -> Result<Schedule, Wrong> {
     let rulings: Vec<Ruling> = on_matches(row, &stored.entrants).collect();
-    Ok(stored.schedule.with_rulings(&rulings)?)
+    stored.schedule.with_rulings(&rulings)
 }
 
 fn decide_on_matches(stored: &StoredTournament, row: RulingRow) -> Result<ChangeEffect, Wrong> {

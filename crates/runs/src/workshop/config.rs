@@ -246,8 +246,7 @@ impl WorkshopConfig {
     pub(super) fn build_sandbox(&self, terms: &SubmissionTerms) -> Result<Sandbox, RunError> {
         let allowed = self.bot_sandbox_config()?.map(|config| config.allow_missing).unwrap_or_default();
         let allowed = allowed.into_iter().chain(untested_layers()).collect();
-        Ok(Sandbox::new(Mode::Strict, &allowed, terms.build.clone())
-            .map_err(|why| unavailable(&why, keys))?)
+        Sandbox::new(Mode::Strict, &allowed, terms.build.clone()).map_err(|why| unavailable(&why, keys))
     }
 
     /// The limits of what agents hand in: those of leagues.

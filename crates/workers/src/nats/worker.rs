@@ -96,7 +96,7 @@ impl WorkerEnd for NatsWorker {
                 _ = tick.tick() => serving.tick().await,
             }
         }
-        Ok(serving.leave().await?)
+        serving.leave().await
     }
 }
 

@@ -176,7 +176,7 @@ impl LeagueConfig {
         let mut of_programs = NameSet::default();
         for program in &self.programs {
             let wrong = |why| Wrong::at(format!("program {}", program.name()), why);
-            of_programs.add(program.name()).map_err(|why| wrong(why.into()))?;
+            of_programs.add(program.name()).map_err(&wrong)?;
             program.check(&names).map_err(wrong)?;
         }
         Ok(())

@@ -245,7 +245,7 @@ impl Control<'_> {
         let began = self.ladder.lock().begin_recount(begun, rulings)?;
         let Some(mut recount) = began else { return Ok(()) };
         self.league.for_each_match(self.name, Some(recount.season()), |row| recount.add(row))?;
-        Ok(self.ladder.lock().end_recount(recount)?)
+        self.ladder.lock().end_recount(recount)
     }
 
     /// Lets workers play the matches of a program, if there are workers.

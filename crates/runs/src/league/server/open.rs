@@ -66,7 +66,7 @@ impl LadderOpening<'_> {
         config: &LadderConfig,
         prepared: PreparedLadder,
     ) -> Result<OpenedLadder, RunError> {
-        let own = ladder_folder(self.folder, &config.name).and_then(|own| Ok((Journal::open(&own), own)));
+        let own = ladder_folder(self.folder, &config.name).map(|own| (Journal::open(&own), own));
         let (journal, own) = own.map_err(|why| RunError::of_ladder(&config.name, why))?;
         let played = self.folder.path().display();
         let journal = journal.map_err(|error| match error.kind() {

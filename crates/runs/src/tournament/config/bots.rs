@@ -53,7 +53,7 @@ impl TournamentConfig {
                 sources.push(self.source(entrant, &sandbox, &mut names, is_there).map_err(wrong)?);
                 continue;
             }
-            check_new_name(&entrant.name, &mut names).map_err(|why| wrong(why.into()))?;
+            check_new_name(&entrant.name, &mut names).map_err(&wrong)?;
             for (at, bot) in entrant.team.iter().enumerate() {
                 let source = self.source(bot, &sandbox, &mut names, is_there).map_err(|why| {
                     let bot = bot.name.clone().unwrap_or_else(|| (at + 1).to_string());
@@ -72,7 +72,7 @@ impl TournamentConfig {
         let mut names = NameSet::default();
         let wrong = |name: &str, why: Wrong| RunError::from(Wrong::at(format!("entrant {name}"), why));
         for name in self.entrants.iter().filter_map(|entrant| entrant.name.as_deref()) {
-            names.add(name).map_err(|error| wrong(name, error.into()))?;
+            names.add(name).map_err(|error| wrong(name, error))?;
         }
         for entrant in &self.entrants {
             let Some(display) = &entrant.display_name else { continue };

@@ -164,16 +164,13 @@ impl TournamentConfig {
         }
         let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
         let terms = Terms { trust_outages: self.trust_outages, adjudication: self.adjudication(), ..terms };
-        terms
-            .adjudication
-            .check(rules.meta(), plan.seating)
-            .map_err(|why| RunError::from(Wrong::from(why)))?;
+        terms.adjudication.check(rules.meta(), plan.seating).map_err(RunError::from)?;
         let resolve = |path: &Path| self.resolve(path);
         let listen = listen(self.listen.as_ref(), resolve, &sources, keys, &mut notices)?;
         if let Some(workers) = &self.workers {
             workers.resolved(|path| self.resolve(path)).map_err(|why| Wrong::at("[workers]", why))?;
         }
-        check_policy(rules.meta(), self.on_fault).map_err(|why| RunError::from(Wrong::from(why)))?;
+        check_policy(rules.meta(), self.on_fault).map_err(RunError::from)?;
         let openings = self.openings(rules, plan.seating, &seed, &mut notices)?;
         let names = self.bots().map(|bot| bot.name.clone());
         let of_teams = self.entrants.iter().filter(|entrant| !entrant.team.is_empty());
