@@ -213,7 +213,7 @@ impl WasmModule {
             [0x1f, 0x8b, ..] => {
                 Wrong::new("not a valid WebAssembly module: it is compressed; `gunzip` makes a module of it")
             }
-            _ => Wrong::at("not a valid WebAssembly module", error),
+            _ => Wrong::at("not a valid WebAssembly module", error.root_cause().to_string()),
         })?;
         if let Some(import) = module.imports().next() {
             let (module, name) = (import.module(), import.name());

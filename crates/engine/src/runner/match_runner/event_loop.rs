@@ -134,8 +134,8 @@ impl EventLoop {
                             .close("tokens are needed now: connect again");
                     }
                     let lobby = Lobby::open(listen, names, hello);
-                    let lobby =
-                        lobby.map_err(|error| Wrong::at(format!("--listen {}", listen.address), error))?;
+                    let lobby = lobby
+                        .map_err(|error| Wrong::at(format!("cannot listen at {}", listen.address), error))?;
                     self.report(ReportEvent::Listening(lobby.address()));
                     lobby
                 }

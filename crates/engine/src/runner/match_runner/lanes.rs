@@ -55,7 +55,9 @@ impl EventLoop {
         let LaneConfig { jobs, processes, is_pinned, journal, mut watched, resumed, events: runner } = config;
         self.unplaced = resumed.len();
         let cpus = if is_pinned { Cpu::all() } else { Ok(Vec::new()) };
-        let cpus = cpus.map_err(|error| Wrong::at("--pin: cannot get the CPUs of this process", error))?;
+        let cpus = cpus.map_err(|error| {
+            Wrong::at("lanes cannot be pinned: cannot get the CPUs of this process", error)
+        })?;
         // A watched run has one lane.
         let jobs = if watched.is_some() { 1 } else { jobs };
         let spare = processes.saturating_sub(jobs * self.common.seating.seats());
