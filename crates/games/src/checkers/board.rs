@@ -169,7 +169,8 @@ const EAST: u32 = by_place(0x0808_0808);
 const WEST: u32 = by_place(0x1010_1010);
 
 impl Diagonal {
-    pub(super) const ALL: [Diagonal; 4] = [Diagonal::NorthWest, Diagonal::NorthEast, Diagonal::SouthWest, Diagonal::SouthEast];
+    pub(super) const ALL: [Diagonal; 4] =
+        [Diagonal::NorthWest, Diagonal::NorthEast, Diagonal::SouthWest, Diagonal::SouthEast];
 
     pub(super) const fn back(self) -> Diagonal {
         match self {

@@ -233,7 +233,10 @@ impl<'a> Games<'a> {
                 what += &format!(", whichever capture was meant at ply {ply}");
             }
             what += &self.other_variant(written).unwrap_or_default();
-            return Err(BadGame::Wrong(Flaw { ply: self.plies + 1, ..self.flaw(self.scanner.cursor.line, what) }));
+            return Err(BadGame::Wrong(Flaw {
+                ply: self.plies + 1,
+                ..self.flaw(self.scanner.cursor.line, what)
+            }));
         };
         self.plies += 1;
         self.remark_separator(written, first);

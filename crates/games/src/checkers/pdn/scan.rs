@@ -103,7 +103,11 @@ impl<'a> Scanner<'a> {
         self.cursor.bump();
         self.cursor.take_while(|byte| !byte.is_ascii_whitespace() && !b"{([;".contains(&byte));
         let text = self.cursor.since(start);
-        if text.iter().any(u8::is_ascii_digit) { Piece::Bad(no_part_of_a_game(text)) } else { Piece::Word(text) }
+        if text.iter().any(u8::is_ascii_digit) {
+            Piece::Bad(no_part_of_a_game(text))
+        } else {
+            Piece::Word(text)
+        }
     }
 
     /// Reads a token that begins with a number: a move, a result, or (`None`) a move number such as `1.`, `1...`,
@@ -148,7 +152,9 @@ impl<'a> Scanner<'a> {
 
 fn number(cursor: &mut Cursor<'_>) -> u32 {
     let digits = cursor.take_while(|byte| byte.is_ascii_digit());
-    digits.iter().fold(0, |number: u32, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
+    digits
+        .iter()
+        .fold(0, |number: u32, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
 }
 
 /// Reads a separator and the next square. Returns whether the separator is that of a capture, and the number.

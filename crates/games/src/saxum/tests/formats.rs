@@ -3,7 +3,7 @@
 use super::*;
 use crate::battery::{drawn, open, view};
 use referee_game::chance::RandomKey;
-use referee_game::erased::{MoveError, ErasedRules, Rules};
+use referee_game::erased::{ErasedRules, MoveError, Rules};
 
 /// The game that a bot imagines when it sees this.
 pub(super) fn imagined(view: &str) -> Saxum {
