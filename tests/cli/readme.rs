@@ -89,6 +89,10 @@ fn first_command_shows_match_and_writes_valid_record() {
 fn every_command_of_the_readme_and_the_guide_works() {
     let folder = Folder::new();
     std::os::unix::fs::symlink(format!("{ROOT}/bots"), folder.path("bots")).expect("a link");
+    fs::create_dir_all(folder.path("examples/engines")).expect("a directory");
+    let mut copy = Command::new("cp");
+    copy.arg("-r").arg(format!("{ROOT}/examples/engines/recorded")).arg(folder.path("examples/engines"));
+    assert!(copy.status().expect("cp starts").success());
     folder.write("mybot.py", &fences(&readme(), "python")[0]);
     for (seed, bot) in ["bot", "mybot", "new", "old"].into_iter().enumerate() {
         let script = format!("#!/bin/sh\nexec '{}' --seed {seed}\n", in_rust("referee-random").display());

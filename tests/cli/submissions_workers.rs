@@ -201,5 +201,5 @@ fn server_without_sandbox_leaves_what_is_handed_in_to_workers() {
 fn a_league_whose_workers_shall_build_needs_workers() {
     let league = league("on = 'workers'\n");
     let refused = Referee::start_as(spared().args(["serve", &league.file])).end();
-    refused.with_code(2).says(&["[submissions] on = \"workers\" needs workers: --workers-listen"]);
+    refused.with_code(2).says(&["[submissions] on = \"workers\" needs workers, such as those of [workers]"]);
 }

@@ -150,7 +150,7 @@ fn results_of_a_tournament_that_another_process_plays_appear() {
     wait_until("m1 is recorded", || folder.path("cup/records/m1.jsonl").exists());
     let (server, site) = pages(&folder);
     wait_until("m1 is listed", || listed(&site) == ["m1"]);
-    assert_eq!(site.get("/api/v1/run").json()["next"][0]["id"], "m2");
+    wait_until("m2 is next", || site.get("/api/v1/run").json()["next"][0]["id"] == "m2");
     let matches_of_first =
         || site.get("/api/v1/standings").json()["standings"][0]["matches"].as_u64().expect("a number");
     wait_until("the standings count m1", || matches_of_first() == 1);

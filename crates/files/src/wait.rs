@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use referee_game::Chain;
 use tokio::time::Instant;
 
 /// The pause before a write is retried.
@@ -72,7 +73,7 @@ impl StorageWait {
         if !is_temporary(error.kind()) {
             return result;
         }
-        tracing::error!("{what} cannot be written: {error}; no match begins until this succeeds");
+        tracing::error!("{what} cannot be written: {}; no match begins until this succeeds", Chain(error));
         inner.lock().waiting += 1;
         let began = Instant::now();
         let mut result = result;
@@ -87,7 +88,7 @@ impl StorageWait {
     }
 }
 
-pub trait WriteError: std::fmt::Display {
+pub trait WriteError: std::error::Error {
     fn kind(&self) -> io::ErrorKind;
 }
 

@@ -92,6 +92,9 @@ pub fn listen<'a>(
     names: SettingNames,
     notices: &mut Vec<RunNotice>,
 ) -> Result<Option<Listen>, RunError> {
+    if let Some(ListenConfig { tls_cert, tls_key, .. }) = config {
+        pem_files("listen.", tls_cert.clone(), tls_key.clone())?;
+    }
     let bots: Vec<&str> = bots.into_iter().filter_map(|bot| bot.connects_as()).collect();
     let (config, first) = match (config, bots.first()) {
         (None, None) => return Ok(None),

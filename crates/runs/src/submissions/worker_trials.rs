@@ -139,7 +139,7 @@ impl TrialMachine for WorkerTrials {
                 (TrialVerdict::Passed { ladders, built: id }, bytes)
             }
             Err(RunError::Machine(why)) if is_temporary(why.kind()) => {
-                (TrialVerdict::Full(why.to_string()), Vec::new())
+                (TrialVerdict::Full(Chain(&why).to_string()), Vec::new())
             }
             Err(why @ RunError::Machine(_)) => (TrialVerdict::Unable(Chain(&why).to_string()), Vec::new()),
             Err(why) => (TrialVerdict::Failed(Chain(&why).to_string()), Vec::new()),

@@ -5,8 +5,7 @@ use std::io;
 use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
-use referee_game::Chain;
-use referee_game::Wrong;
+use referee_game::{Chain, Wrong};
 use referee_league::{ActError, Refusal};
 use referee_store::StoreError;
 
@@ -57,7 +56,7 @@ pub(super) enum OwnersError {
 
 impl OwnersError {
     pub(super) fn field(what: &'static str, why: &Wrong) -> OwnersError {
-        OwnersError::Field { what, why: why.to_string() }
+        OwnersError::Field { what, why: Chain(why).to_string() }
     }
 
     fn status(&self) -> StatusCode {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use referee_game::Wrong;
+use referee_game::{Chain, Wrong};
 use referee_match::Leg;
 use tokio::sync::{mpsc, oneshot};
 
@@ -40,7 +40,7 @@ pub(super) async fn next_change(
 impl EventLoop {
     pub(super) fn apply(&mut self, change: RunChange) {
         match change {
-            RunChange::Bot(bot) => self.join(bot).unwrap_or_else(|why| tracing::warn!("{why}")),
+            RunChange::Bot(bot) => self.join(bot).unwrap_or_else(|why| tracing::warn!("{}", Chain(&why))),
             RunChange::Tokens(tokens) => {
                 if let Some(lobby) = &mut self.lobby {
                     lobby.set_tokens(tokens);
@@ -114,9 +114,10 @@ impl EventLoop {
             let index = match self.guest(&name) {
                 Ok(index) => index,
                 Err(why) => {
+                    let why = Chain(&why).to_string();
                     tracing::warn!(name, "not admitted: {why}");
                     if let Some(lobby) = &mut self.lobby {
-                        lobby.dismiss(&name, &why.to_string());
+                        lobby.dismiss(&name, &why);
                     }
                     continue;
                 }

@@ -1,5 +1,8 @@
 //! The acts that the tests combine.
 
+use std::error::Error;
+
+use referee_game::Chain;
 use referee_store::{DisqualifiedFrom, RequestedDecision, RequestedRuling};
 
 use super::*;
@@ -37,8 +40,8 @@ pub(super) fn by(token: u8) -> OwnerCredential {
     OwnerCredential::Token([token; 32])
 }
 
-pub(super) fn said<T, E: ToString>(result: Result<T, E>) -> Outcome {
-    result.map(drop).map_err(|error| error.to_string())
+pub(super) fn said<T, E: Error>(result: Result<T, E>) -> Outcome {
+    result.map(drop).map_err(|error| Chain(&error).to_string())
 }
 
 pub(super) fn own(league: &mut League, act: OwnerAct<'_>) -> Outcome {
