@@ -14,6 +14,11 @@ const NAMES: [&str; 4] = ["ann", "bob", "cy", "di"];
 
 /// A knockout of four, with these commands, whose pairings take a match each.
 fn knockout(folder: &Folder, commands: impl IntoIterator<Item = String>) -> String {
+    knockout_with(folder, "", commands)
+}
+
+/// The same, with more settings.
+fn knockout_with(folder: &Folder, more: &str, commands: impl IntoIterator<Item = String>) -> String {
     let entrants: String = NAMES
         .iter()
         .zip(commands)
@@ -22,7 +27,7 @@ fn knockout(folder: &Folder, commands: impl IntoIterator<Item = String>) -> Stri
     // The player that moves first wins: no pairing is drawn.
     let fen = WON.strip_prefix("fen=").expect("a position");
     let head = format!(
-        "game = 'checkers'\nmirror = 'none'\nclock = '{PATIENT}'\n[format]\nkind = 'knockout'\n[options]\nfen = '{fen}'"
+        "game = 'checkers'\nmirror = 'none'\nclock = '{PATIENT}'\n{more}[format]\nkind = 'knockout'\n[options]\nfen = '{fen}'"
     );
     folder.write("cup.toml", format!("name = 'Cup'\nseed = '{SEED}'\n{head}\n{entrants}"))
 }
@@ -229,6 +234,35 @@ impl Staged {
         self.run.signal(signal);
         self.run.wait();
     }
+}
+
+#[test]
+fn void_matches_wait_for_their_reveals() {
+    let folder = Folder::new();
+    let absent = folder.bot("absent", "os._exit(3)");
+    let [ann, di] = <[String; 2]>::try_from(bots(&folder, &["ann", "di"], 0.0, 0)).expect("two");
+    let commands = [ann, absent.clone(), absent, di];
+    let more = "on_fault = 'random'\njobs = 2\n";
+    let (file, dir) = (knockout_with(&folder, more, commands), folder.text("cup"));
+    let cup = Staged::start(&["run", &file, "--dir", &dir]);
+    cup.wait_for(1);
+    assert_eq!(cup.told(), [0, 0, 0]);
+    // It is taken up once the other match has ended.
+    referee(["tournament", "change", &dir, "--jobs", "1"]).done();
+    go(&folder, "m1");
+    // The tie-breaks are void, too.
+    cup.wait_for(8);
+    assert_eq!(cup.told(), [0, 0, 0], "after a change");
+    cup.end(Signal::KILL);
+    let cup = Staged::start(&["resume", &dir]);
+    cup.wait_for(8);
+    assert_eq!(cup.told(), [0, 0, 0], "after a resume");
+    for shown in 1..=8 {
+        cup.reveal();
+        let decided = if shown == 8 { 2 } else { 1 };
+        wait_until("the bracket follows", || cup.told() == [shown, decided, 0]);
+    }
+    cup.end(Signal::INT);
 }
 
 #[test]

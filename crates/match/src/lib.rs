@@ -51,12 +51,17 @@
 //!     wants: vec![Wants::default(); 2],
 //!     trust_outages: false,
 //!     watched: None,
-//! rules_failure: None, }; let mut play = Match::open(setup, table); // The shell sends the messages for a
-//! seat: here `start` and the first `turn`. let mut stamp = Stamp::default(); let sent =
-//! play.poll_transmit(Seat(0), stamp).unwrap().bytes.to_vec();
-//! assert!(String::from_utf8(sent).unwrap().contains(r#"{"type":"turn""#)); // A millisecond later, it reads
-//! the bot's answer. stamp.at = stamp.at + 1000; play.handle(stamp, Event::Resign(Seat(0))); let ending =
-//! std::iter::from_fn(|| play.poll_event())
+//!     rules_failure: None,
+//! };
+//! let mut play = Match::open(setup, table);
+//! // The shell sends the messages for a seat: here `start` and the first `turn`.
+//! let mut stamp = Stamp::default();
+//! let sent = play.poll_transmit(Seat(0), stamp).unwrap().bytes.to_vec();
+//! assert!(String::from_utf8(sent).unwrap().contains(r#"{"type":"turn""#));
+//! // A millisecond later, it reads what the bot answers.
+//! stamp.at = stamp.at + 1000;
+//! play.handle(stamp, Event::Resign(Seat(0)));
+//! let ending = std::iter::from_fn(|| play.poll_event())
 //!     .find_map(|event| match event {
 //!         MatchEvent::Ended(ending) => Some(ending),
 //!         _ => None,

@@ -9,7 +9,6 @@ use referee_bots::StartError;
 use referee_bots::sandbox::Unavailable;
 use referee_engine::runner::RunFailure;
 use referee_game::Wrong;
-#[cfg(feature = "http")]
 use referee_league::ActError;
 use referee_match::record::OtherRules;
 use referee_report::site::SiteError;
@@ -94,7 +93,6 @@ impl From<Unavailable> for RunError {
     }
 }
 
-#[cfg(feature = "http")]
 impl From<ActError> for RunError {
     fn from(error: ActError) -> RunError {
         match error {

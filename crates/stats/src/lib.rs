@@ -5,7 +5,7 @@
 //! 1. [`schedule::Plan`] defines how a tournament is paired, [`schedule::Schedule`] what can be played now. The
 //!    schedule depends only on the plan and the results, so an interrupted tournament resumes exactly where it
 //!    stopped.
-//! 2. [`schedule::Due`] is a match with its id, its deal and its [`Lineup`], the [`Entrant`]s by seat;
+//! 2. [`schedule::DueMatch`] is a match with its id, its deal and its [`Lineup`], the [`Entrant`]s by seat;
 //!    [`MatchResult`] is its result.
 //! 3. [`standings::Standings`] are points, wins by play and by fault, tie-breaks and the cross table.
 //! 4. [`rating`] estimates strengths with intervals: Elo from a [Bradley-Terry fit](rating::bradley_terry), and
