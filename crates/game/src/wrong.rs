@@ -9,7 +9,7 @@ use crate::Chain;
 use crate::erased::RulesError;
 
 /// A defect as a sentence for people that says what would be right; or its place, with the defect as the
-/// source. Errors on which somebody branches have types of their own. Two are equal if they say the same.
+/// source. Errors that callers tell apart have types of their own. Two are equal if their texts are.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct Wrong {

@@ -176,7 +176,7 @@ pub struct RecentResults {
 pub struct StandingsView {
     /// The best first.
     pub rows: Vec<StandingsRow>,
-    /// The leader and the reasons; `None`: it is told from the rows.
+    /// The leader and the reasons; `None` derives them from the rows.
     pub story: Option<Story>,
     /// The bracket of a knockout, whose entrants have the names that people see.
     pub bracket: Option<Vec<BracketRound>>,

@@ -213,7 +213,7 @@ impl Plan {
     }
 
     /// Orders the standings before tie-breaks. The versions of a race play as often as that tells something,
-    /// partners do not all play equally often, nor do the opponents in a gauntlet that somebody joins late,
+    /// partners do not all play equally often, nor do the opponents in a gauntlet that an entrant joins late,
     /// so their share of points orders them.
     pub fn ranked_by(&self) -> RankBy {
         match (self.rank_by, self.format) {

@@ -56,7 +56,7 @@
     return own > best ? "L" : ranks.every((rank) => rank === best) ? "D" : "W";
   }
 
-  /** Shows the first rows of a list, and all of them when somebody asks. */
+  /** Shows the first rows of a list, and all of them on request. */
   function showFirst(list, button, text, rows) {
     const isWhole = button.dataset.whole === "true";
     button.hidden = isWhole || rows.length <= FIRST;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::OwnersLadder;
 
-/// The time for which a bot may be away before its owner is told, and for which failures count.
+/// The absence of a bot after which its owner is told, and the period in which failures count.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// So many matches with faults of a bot within a day are told.
 const FAILURES: usize = 10;
