@@ -165,7 +165,8 @@ fn an_invalid_fen_is_rejected_with_the_reason() {
         check(fen, &format!("`{colour}` is no colour"));
     }
     for fen in ["B:W31:B1:H0:X1", "B:W31:B1:H", "B:W31:B1:F1:H0:B2", "B:W31:H0"] {
-        fen.parse::<Board>().unwrap_err();
+        let refused = fen.parse::<Board>().unwrap_err().to_string();
+        assert!(refused.contains("three parts") || refused.contains("is no colour"), "{fen}: {refused}");
     }
     for (fen, square) in [("B:W33:B1", 33), ("W:W31-50:B1-20", 50), ("B:W10:BK45", 45)] {
         check(fen, &format!("square {square}, but this board has squares 1 to 32"));
