@@ -3,7 +3,7 @@
 use crate::common::http::{Site, property, size_of_picture};
 use crate::common::league::{League, drain, receive_matches};
 use crate::common::{Folder, Referee, SEED, Signal, browser, referee};
-use crate::watch::{go, wait_for_moves, wait_until, watched};
+use crate::watch::{go, go_until, wait_for_moves, wait_until, watched};
 
 /// The size that chats expect.
 const SIZE: (u32, u32) = (1200, 630);
@@ -51,6 +51,67 @@ fn a_live_match_and_the_start_page_name_their_pictures() {
     let page = site.ask("GET", "/matches/m99", "");
     assert_eq!((page.status, property(&page.body, "og:image")), (404, None));
     go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+/// Returns whether a picture has a board: texts and lines have no warm colours.
+fn has_board(png: &[u8]) -> bool {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let mut reader = decoder.read_info().expect("a picture");
+    let mut pixels = vec![0; reader.output_buffer_size().expect("a size")];
+    reader.next_frame(&mut pixels).expect("a whole picture");
+    let (pixels, _) = pixels.as_chunks::<3>();
+    pixels.iter().any(|&[red, green, blue]| red.max(green) > blue.saturating_add(16))
+}
+
+#[test]
+fn the_picture_of_a_live_match_has_the_board_that_is_shown() {
+    let picture = |site: &Site, id: &str| site.download(&format!("/matches/{id}/card.png"), "");
+    let folder = Folder::new();
+    // Each of them plays as many turns.
+    let (referee, site) = watched(&folder, "checkers", (0.0, 1), &["--set", "turn_limit=10"]);
+    wait_for_moves(&site, "m1", 2);
+    let early = picture(&site, "m1");
+    assert!(has_board(&early));
+    go_until(&folder, "m1", 2);
+    wait_for_moves(&site, "m1", 4);
+    let later = picture(&site, "m1");
+    assert!(has_board(&later) && later != early, "it shows the same board");
+    assert!(picture(&site, "m1") == later, "without a move it stays the same");
+    go(&folder, "m1");
+    referee.end().with_code(0);
+    // Two moves behind.
+    let folder = Folder::new();
+    let more = ["--set", "turn_limit=10", "--watch-delay", "2"];
+    let (referee, site) = watched(&folder, "checkers", (0.0, 2), &more);
+    wait_for_moves(&site, "m1", 2);
+    assert!(picture(&site, "m1") == early, "it does not show what is shown");
+    go(&folder, "m1");
+    referee.end().with_code(0);
+}
+
+#[test]
+fn the_picture_of_a_held_match_has_no_board_until_its_set_is_complete() {
+    let picture = |site: &Site, id: &str| site.download(&format!("/matches/{id}/card.png"), "");
+    let folder = Folder::new();
+    let (referee, site) =
+        watched(&folder, "saxum", (0.0, 2), &["--mirror", "-n", "4", "--set", "turn_limit=12"]);
+    let about = |id: &str| site.ask("GET", &format!("/api/v1/matches/{id}"), "").json();
+    wait_until("m1 begins", || about("m1")["board"] == "held");
+    assert!(!has_board(&picture(&site, "m1")));
+    go(&folder, "m1");
+    wait_until("m1 ends and m2 begins", || {
+        about("m2")["board"] == "held" && about("m1")["result"].is_object()
+    });
+    assert!(
+        !has_board(&picture(&site, "m1")) && !has_board(&picture(&site, "m2")),
+        "its dice are those of m2"
+    );
+    go(&folder, "m2");
+    wait_until("the set is complete", || about("m1")["board"] == "replay");
+    assert!(has_board(&picture(&site, "m1")), "the picture without the board stays");
+    ["m3", "m4"].iter().for_each(|id| go(&folder, id));
     referee.end().with_code(0);
 }
 

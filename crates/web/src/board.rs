@@ -7,8 +7,8 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use referee_engine::runner::{LiveHeader, LiveStep};
-use referee_game::Viewer;
 use referee_game::json;
+use referee_game::{Scene, Viewer};
 use referee_report::replay::{LateInfo, LiveFrame, LiveReplay, ReplayHead};
 
 /// The maximum size of the steps of a board in bytes. Beyond it the board starts over at the current position.
@@ -40,6 +40,8 @@ struct BoardStep {
     looks: Vec<String>,
     step: String,
     text: String,
+    /// The position, until a later one is shown.
+    scene: Option<Scene>,
 }
 
 impl BoardStep {
@@ -135,24 +137,33 @@ impl LiveBoard {
             late.add(frame.moves, &step.infos);
             frame.tell(&late.due(frame.moves), &self.header.seats);
         }
-        let LiveFrame { moves, looks, step, text } = frame;
+        let LiveFrame { moves, looks, step, text, scene } = frame;
         let step = BoardStep {
             moves,
             looks: looks.iter().map(json::text).collect(),
             step: json::text(&step),
             text: json::text(&text),
+            scene: Some(scene),
         };
         self.bytes += step.bytes();
         self.steps.push_back(step);
         // The first position is public before the match begins.
         let due = |step: &BoardStep| step.moves == 0 || step.moves + self.delay <= moves;
-        self.shown = self.steps.iter().take_while(|step| due(step)).count().max(self.shown);
+        let shown = self.steps.iter().take_while(|step| due(step)).count().max(self.shown);
+        self.show(shown);
         self.changed.send_replace(());
+    }
+
+    /// Shows so many steps. Pictures have the last one of them.
+    fn show(&mut self, shown: usize) {
+        let earlier = self.shown.saturating_sub(1)..shown.saturating_sub(1);
+        self.steps.range_mut(earlier).for_each(|step| step.scene = None);
+        self.shown = shown;
     }
 
     /// Ends the match. All steps are shown.
     pub(super) fn conclude(&mut self, result: &str) {
-        self.shown = self.steps.len();
+        self.show(self.steps.len());
         self.end = Some(json::text(&json!({ "result": result, "replay": true })));
         self.changed.send_replace(());
     }
@@ -166,6 +177,11 @@ impl LiveBoard {
     /// The number of moves that are shown.
     pub(super) fn moves(&self) -> u32 {
         self.shown.checked_sub(1).map_or(0, |last| self.steps[last].moves)
+    }
+
+    /// The position that is shown, if one is.
+    pub(super) fn scene(&self) -> Option<Scene> {
+        self.steps[self.shown.checked_sub(1)?].scene.clone()
     }
 
     /// Resolves when there are new events.

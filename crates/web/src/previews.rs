@@ -13,7 +13,7 @@ use referee_match::record::Playback;
 use referee_report::preview::Preview;
 
 use crate::api::{HubState, PathMatchId, refused, unknown};
-use crate::hub::{EndedBoard, Hub, MatchAccess};
+use crate::hub::{EndedBoard, Hub, MatchAccess, SealedRecord};
 
 /// The file of a picture beside its page.
 pub(super) const PICTURE: &str = "card.png";
@@ -24,25 +24,34 @@ const MOST: usize = 64;
 /// Pictures that were drawn; the most recently used last.
 #[derive(Debug, Default)]
 pub(super) struct RecentPreviews {
-    drawn: Mutex<VecDeque<(Preview, Bytes)>>,
+    drawn: Mutex<VecDeque<(Shown, Bytes)>>,
     /// One picture is drawn at a time: others who want the same get it from the list.
     drawing: tokio::sync::Mutex<()>,
 }
 
+/// What a picture shows.
+#[derive(Clone, Debug, PartialEq)]
+struct Shown {
+    /// With the board of a match in progress.
+    preview: Preview,
+    /// Whether it shows the last position of the match's record.
+    is_of_record: bool,
+}
+
 impl RecentPreviews {
-    /// The picture that says this, if it is kept.
-    fn get(&self, preview: &Preview) -> Option<Bytes> {
+    /// The picture that shows this, if it is kept.
+    fn get(&self, shown: &Shown) -> Option<Bytes> {
         let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = drawn.iter().position(|(own, _)| own == preview)?;
+        let at = drawn.iter().position(|(own, _)| own == shown)?;
         let found = drawn.remove(at)?;
         let picture = found.1.clone();
         drawn.push_back(found);
         Some(picture)
     }
 
-    fn keep(&self, preview: Preview, picture: Bytes) {
+    fn keep(&self, shown: Shown, picture: Bytes) {
         let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        drawn.push_back((preview, picture));
+        drawn.push_back((shown, picture));
         if drawn.len() > MOST {
             drawn.pop_front();
         }
@@ -55,35 +64,37 @@ pub(super) async fn of_run(State(hub): HubState) -> Response {
     respond(&hub, preview, None).await
 }
 
+/// The picture of a match, with the board that spectators see of it.
 pub(super) async fn of_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
-    match hub.entry(&id) {
-        Some(entry) => {
-            let preview = entry.preview(hub.game, &hub.name());
-            respond(&hub, preview, Some(&id)).await
+    let access = hub.access(&id);
+    let Some(entry) = hub.entry(&id) else { return unknown(&id) };
+    let mut preview = entry.preview(hub.game, &hub.name());
+    let record = match access {
+        Some(MatchAccess::Board(board)) => {
+            preview.board = board.lock().unwrap_or_else(PoisonError::into_inner).scene();
+            None
         }
-        None => unknown(&id),
-    }
-}
-
-/// The last position of a match that has ended, as spectators saw it; `None` without a valid record.
-async fn last_board(hub: &Arc<Hub>, id: &str) -> Option<Scene> {
-    let Some(MatchAccess::Replay(EndedBoard { record, .. })) = hub.access(id) else { return None };
-    let of = hub.clone();
-    let read = move || {
-        let record = record.read().ok()?;
-        let mut playback = Playback::open(&record, &of.catalog).ok()?;
-        let mut last = None;
-        while let Some(step) = playback.step().ok()? {
-            last = Some(step.table.scene(Viewer::Public));
-        }
-        last
+        Some(MatchAccess::Replay(EndedBoard { record, .. })) => Some(record),
+        Some(MatchAccess::Nothing(_)) | None => None,
     };
-    tokio::task::spawn_blocking(read).await.ok()?
+    respond(&hub, preview, record).await
 }
 
-/// Answers with a picture, which has the board of this match.
-async fn respond(hub: &Arc<Hub>, preview: Preview, of_match: Option<&str>) -> Response {
-    match kept(hub, preview, of_match).await {
+/// The last position of a match that has ended, as spectators saw it; `None` without a valid record. Blocks.
+fn last_board(record: SealedRecord, hub: &Hub) -> Option<Scene> {
+    let record = record.read().ok()?;
+    let mut playback = Playback::open(&record, &hub.catalog).ok()?;
+    let mut last = None;
+    while let Some(step) = playback.step().ok()? {
+        last = Some(step.table.scene(Viewer::Public));
+    }
+    last
+}
+
+/// Answers with a picture, which has the last board of this record.
+async fn respond(hub: &Arc<Hub>, preview: Preview, record: Option<SealedRecord>) -> Response {
+    let shown = Shown { preview, is_of_record: record.is_some() };
+    match kept(hub, shown, record).await {
         Some(picture) => {
             // Unlike the data of this server, it is made to be shown by others.
             let headers = [
@@ -98,22 +109,24 @@ async fn respond(hub: &Arc<Hub>, preview: Preview, of_match: Option<&str>) -> Re
 }
 
 /// The picture, which is drawn unless it is kept.
-async fn kept(hub: &Arc<Hub>, preview: Preview, of_match: Option<&str>) -> Option<Bytes> {
+async fn kept(hub: &Arc<Hub>, shown: Shown, record: Option<SealedRecord>) -> Option<Bytes> {
     let previews = &hub.previews;
-    if let Some(kept) = previews.get(&preview) {
+    if let Some(kept) = previews.get(&shown) {
         return Some(kept);
     }
     let _turn = previews.drawing.lock().await;
     // Another spectator may have asked for the same.
-    if let Some(kept) = previews.get(&preview) {
+    if let Some(kept) = previews.get(&shown) {
         return Some(kept);
     }
-    let board = match of_match {
-        Some(id) => last_board(hub, id).await,
-        None => None,
+    let (of, mut full) = (hub.clone(), shown.preview.clone());
+    let draw = move || {
+        if let Some(record) = record {
+            full.board = last_board(record, &of);
+        }
+        Bytes::from(full.png())
     };
-    let full = Preview { board, ..preview.clone() };
-    let picture = tokio::task::spawn_blocking(move || Bytes::from(full.png())).await.ok()?;
-    previews.keep(preview, picture.clone());
+    let picture = tokio::task::spawn_blocking(draw).await.ok()?;
+    previews.keep(shown, picture.clone());
     Some(picture)
 }

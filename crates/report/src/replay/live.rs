@@ -1,7 +1,7 @@
 //! A match in progress as the data of the player, step by step, as one viewer sees it.
 
 use referee_game::erased::{BoardText, Table};
-use referee_game::{Seat, Viewer};
+use referee_game::{Scene, Seat, Viewer};
 use referee_match::Faults;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -32,6 +32,8 @@ pub struct LiveFrame {
     /// The step as the player reads it.
     pub step: Value,
     pub text: FrameText,
+    /// The position after it, as the viewer sees it.
+    pub scene: Scene,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -87,7 +89,8 @@ impl LiveReplay {
         texts.extend(EventText::events(events));
         let before = self.moves;
         self.moves += texts.iter().filter(|text| text.kind == Kind::Move).count() as u32;
-        let Changes { things, moved, words } = self.shown.show(vec![table.scene(self.viewer)]);
+        let scene = table.scene(self.viewer);
+        let Changes { things, moved, words } = self.shown.show(vec![scene.clone()]);
         let looks = self.shown.looks[self.looks..].iter().map(|parts| json!(parts)).collect();
         self.looks = self.shown.looks.len();
         let notes = texts.iter().map(|event| (1, kind_name(event.kind), event.seat, shown_text(event)));
@@ -105,7 +108,7 @@ impl LiveReplay {
             lines: sentences(&texts, names, before),
             board: BoardText(table, self.viewer).to_string(),
         };
-        LiveFrame { moves: self.moves, looks, step, text }
+        LiveFrame { moves: self.moves, looks, step, text, scene }
     }
 
     /// The banks that the viewer may know: in games with hidden information, the time of an answer depends on the secrets of
