@@ -180,7 +180,13 @@ fn neither_resume_nor_change_tells_of_matches_that_wait() {
     go(&folder, "m3.2");
     wait_until("the final ends", || operator("GET", "")["matches"][0]["ended"] == true);
     told(2);
+    let next = || site.get("/api/v1/run").json()["next"].clone();
+    wait_until("its attempt is announced", || next()[0]["id"] == "m3.2");
+    let picture = || site.ask("HEAD", "/matches/m3.2/card.png", "").status;
+    assert_eq!(picture(), 404);
     operator("POST", "/reveal");
+    wait_until("nothing else is announced", || next() == json!([]));
+    assert_eq!(picture(), 200);
     operator("POST", "/skip");
     wait_until("the final is shown", || decided(&site) == 3);
     run.signal(Signal::INT);

@@ -1,6 +1,6 @@
 //! A tournament as far as a stage has shown it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -75,13 +75,12 @@ fn read(directory: &Path, games: &KnownGames, results: &Results, stage: &Stage) 
     played.retain(|&(number, _)| is_shown(number));
     voids.retain(|&(number, _)| is_shown(number));
     let (stored, _) = StoredTournament::with_results(directory, results, games, Vec::new())?;
-    let mut waiting = BTreeSet::new();
-    if !stored.rulings.is_empty() {
-        results.for_each_match(|row| {
-            waiting.extend((!was_cut_off(&row) && !stage.has_shown(&row.id)).then_some(row.id));
-            Ok(())
-        })?;
-    }
+    let (mut waiting, mut over) = (BTreeSet::new(), BTreeSet::new());
+    results.for_each_match(|row| {
+        let of = if was_cut_off(&row) || stage.has_shown(&row.id) { &mut over } else { &mut waiting };
+        of.insert(row.id);
+        Ok(())
+    })?;
     let concerns_waiting = |act: RulingAct, ruled: &RuledMatch| {
         // Unless it is to be replayed, the match may have been in progress when it was ruled on.
         let last = ruled.attempt + u32::from(act != RulingAct::Replay);
@@ -96,7 +95,16 @@ fn read(directory: &Path, games: &KnownGames, results: &Results, stage: &Stage) 
         *entry = disqualified(mem::take(entry), &row.name, &rulings);
     }
     // A match may be shown to its end before one on which its round depends: it counts when that one does.
-    let (schedule, _) = Schedule::resume(plan, played, voids).map_err(|why| Wrong::at("format", why))?;
+    let (mut schedule, _) = Schedule::resume(plan, played, voids).map_err(|why| Wrong::at("format", why))?;
+    let mut attempts: BTreeMap<u32, u32> = BTreeMap::new();
+    for MatchId { number, attempt } in over {
+        let before = attempts.entry(number).or_default();
+        // After an attempt that waits, the next one would tell that it has ended.
+        if attempt == *before + 1 {
+            *before = attempt;
+            schedule.cut_off(number);
+        }
+    }
     // A ruling on a match of a later round tells who plays it.
     rulings.retain(|row| row.matches.iter().all(|ruled| schedule.lineup(ruled.number).is_some()));
     Ok(Shown { schedule, rulings: Arc::new(rulings) })
