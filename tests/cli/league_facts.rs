@@ -190,17 +190,17 @@ fn running_match_states_its_begin_and_rating() {
             assert_eq!(ended[fact], running[fact], "{fact} after its end");
         }
     };
-    // The challenge is the first match, or the second one.
-    let mut kinds =
-        vec![("c", false, json!("a challenge"), "no: a challenge"), ("m", true, Value::Null, "yes")];
-    while !kinds.is_empty() {
-        let (mut id, mut at) = (String::new(), None);
+    // The challenge waited before the server began.
+    let mut id = String::new();
+    for (kind, rated, not_rated, said) in
+        [("c", false, json!("a challenge"), "no: a challenge"), ("m", true, Value::Null, "yes")]
+    {
+        let before = id.clone();
         wait_until("it begins", || {
             id = site.get("/api/v1/run").json()["running"][0]["id"].as_str().unwrap_or_default().to_owned();
-            at = kinds.iter().position(|(kind, ..)| id.starts_with(kind));
-            at.is_some()
+            !id.is_empty() && id != before
         });
-        let (_, rated, not_rated, said) = kinds.remove(at.expect("a kind"));
+        assert!(id.starts_with(kind), "{id}");
         check(&id, rated, not_rated, said);
     }
     drain(server);
