@@ -219,6 +219,17 @@ fn the_page_of_a_match_is_small() {
 }
 
 #[test]
+fn lists_and_pages_count_the_same_moves_with_openings() {
+    let head =
+        "mirror = 'none'\nopening_plies = 4\noptions = { turn_limit = 8 }\n[format]\nkind = 'round_robin'";
+    let (folder, _) = cup("checkers", head, &["ada", "bob"]);
+    let (list, page) = (folder.read("site/matches.html"), folder.read("site/matches/m1.html"));
+    assert!(list.contains("data-l=\"Moves\">8<"), "{list}");
+    let title = page.split("<h1 id=\"title\">").nth(1).and_then(|rest| rest.split("</h1>").next());
+    assert!(title.is_some_and(|title| title.ends_with(" 8 moves")), "{title:?}");
+}
+
+#[test]
 fn first_page_of_200_entrants_is_small_and_searchable() {
     let folder = Folder::new();
     let names: Vec<String> = (1..=200).map(|number| format!("Entrant number {number}")).collect();

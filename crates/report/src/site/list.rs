@@ -93,7 +93,7 @@ pub(super) fn table(
                             td class="num" data-l="Round" { @if let Some(round) = listed.round { (round) } }
                         }
                         td class="t" data-l="Ended by" { (Escaped(&listed.ending(site.report.game))) }
-                        td class="num" data-l="Moves" { (listed.decisions) }
+                        td class="num" data-l="Moves" { (site.moves(listed)) }
                         td class="t" data-l="Began" { (began(listed)) }
                     }
                 }

@@ -22,6 +22,8 @@ mod replay;
 mod search;
 mod writer;
 
+use std::collections::BTreeMap;
+
 use pictures::PICTURE;
 pub use replay::Unshown;
 pub use writer::{SiteError, SiteWriter};
@@ -46,6 +48,8 @@ pub struct Site<'a> {
     report: &'a TournamentReport,
     /// The address at which it is published, if known.
     url: Option<&'a PublicUrl>,
+    /// By match id: the number of moves of its replay.
+    moves: BTreeMap<String, u32>,
 }
 
 /// The maximum number of entrants on a page of the standings.
@@ -114,7 +118,12 @@ fn crumbs(parts: &[Markup]) -> Markup {
 impl<'a> Site<'a> {
     /// The site of a tournament. With the URL of its first page, pages name pictures, which other sites show.
     pub fn of(report: &'a TournamentReport, url: Option<&'a PublicUrl>) -> Site<'a> {
-        Site { report, url }
+        Site { report, url, moves: BTreeMap::new() }
+    }
+
+    /// The number of moves of a match, those of the opening included if its replay is known.
+    fn moves(&self, listed: &ListedMatch) -> u32 {
+        self.moves.get(&listed.id).copied().unwrap_or(listed.decisions)
     }
 
     /// The files that all pages share.

@@ -51,7 +51,8 @@ impl Site<'_> {
         let names = self.shown_names(listed);
         let names: Vec<&str> =
             names.iter().zip(&listed.seats).map(|(shown, name)| drawn(shown, name)).collect();
-        let told = self.told_match(listed, &names, listed.decisions);
+        let moves = replay.map_or(listed.decisions, MatchReplay::moves);
+        let told = self.told_match(listed, &names, moves);
         let preview = Preview {
             over: drawn(self.name(), "").to_owned(),
             title: told.heading(),

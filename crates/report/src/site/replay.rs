@@ -167,7 +167,12 @@ fn seats(listed: &ListedMatch, unit: Option<&str>, links: &Links<'_>) -> Markup 
                         }
                         td class="t" data-l="Faults" { (Escaped(&faults(seat))) }
                         td class="num" data-l="Processor time" {
-                            @if let Some(ms) = cpu(seat) { (time(ms * 1000)) } @else { "–" }
+                            @match cpu(seat) {
+                                None => "–",
+                                // The resolution of the kernel.
+                                Some(0) => "under 10 ms",
+                                Some(ms) => (time(ms * 1000)),
+                            }
                         }
                     }
                 }

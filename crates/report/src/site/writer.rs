@@ -61,6 +61,8 @@ struct WrittenPage {
     /// The hash of its sources.
     source: u64,
     is_invalid: bool,
+    /// The number of moves of its replay.
+    moves: Option<u32>,
 }
 
 /// Writes a site, and again when results have been added. Pages of matches that are as before are left as they are.
@@ -124,7 +126,7 @@ impl SiteWriter {
         threads: usize,
         tick: impl Fn() + Sync,
     ) -> Result<(), SiteError> {
-        let pages = Site::of(report, self.url.as_ref());
+        let mut pages = Site::of(report, self.url.as_ref());
         for (path, text) in pages.assets() {
             self.write_file(path, text.as_bytes())?;
         }
@@ -150,6 +152,8 @@ impl SiteWriter {
             threads.into_iter().map(join).collect()
         });
         outcomes.into_iter().collect::<Result<(), SiteError>>()?;
+        let moves = |(id, page): (&String, &WrittenPage)| Some((id.clone(), page.moves?));
+        pages.moves = self.written().iter().filter_map(moves).collect();
         pages.pages().try_for_each(|(path, text)| self.write_file(&path, text.as_bytes()))
     }
 
@@ -169,12 +173,13 @@ impl SiteWriter {
         }
         let replay = self.replayed(folder, report, listed, catalog)?;
         let is_invalid = replay.as_ref().is_err_and(|&why| why == Unshown::Invalid);
+        let moves = replay.as_ref().ok().map(MatchReplay::moves);
         let (path, text) = pages.match_page(index, replay.as_ref().map_err(|&why| why));
         if let Some((path, picture)) = pages.match_picture(index, replay.as_ref().ok()) {
             self.write_file(&path, &picture)?;
         }
         self.write_file(&path, text.as_bytes())?;
-        self.written().insert(listed.id.clone(), WrittenPage { source, is_invalid });
+        self.written().insert(listed.id.clone(), WrittenPage { source, is_invalid, moves });
         Ok(())
     }
 

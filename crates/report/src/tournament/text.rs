@@ -81,7 +81,8 @@ pub(crate) fn elo(estimate: Estimate) -> String {
 /// A time in a readable unit.
 pub(crate) fn time(us: u64) -> String {
     let (value, unit) = match us {
-        0..1_000 => return format!("{us} us"),
+        0 => return "under 1 us".to_owned(),
+        1..1_000 => return format!("{us} us"),
         1_000..1_000_000 => (us as f64 / 1e3, "ms"),
         _ => (us as f64 / 1e6, "s"),
     };
@@ -497,7 +498,12 @@ pub(crate) fn time_use_of(used: &Option<Timed>, faults: &Faults, cpu_ms: u64) ->
     };
     let answers = used.as_ref().map_or(0, |used| used.answers);
     let counts = [faults.of(FaultCode::Timeout).to_string(), answers.to_string()];
-    times.into_iter().chain(counts).chain([time(cpu_ms * 1000)]).collect()
+    times.into_iter().chain(counts).chain([processor_time(cpu_ms)]).collect()
+}
+
+/// The sum of processor times; a dash without any, as for bots that connect. Their resolution is 10 ms.
+fn processor_time(sum_ms: u64) -> String {
+    if sum_ms == 0 { "-".to_owned() } else { time(1000 * sum_ms) }
 }
 
 fn timed(name: String, used: &Option<Timed>, faults: &Faults, cpu_ms: u64) -> Vec<String> {
@@ -665,4 +671,15 @@ pub(crate) fn grids(report: &TournamentReport) -> Vec<Grid> {
     grids.extend([time_use(report), matches(report, LISTED)]);
     grids.push(conditions(report));
     grids
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_time_is_zero() {
+        assert_eq!([0, 1, 1_500].map(time), ["under 1 us", "1 us", "1.50 ms"]);
+        assert_eq!([0, 10].map(processor_time), ["-", "10.0 ms"]);
+    }
 }
