@@ -41,6 +41,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
+    args.output.check()?;
     let files = expand(&args.files, &["jsonl", "html"])?;
     let catalog = &with_games(&args.games, catalog)?;
     let mut out = Screen(TolerantStdout::new());
@@ -69,7 +70,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             text.clear();
         }
     }
-    if args.output.is_file() {
+    // Without a valid record, nothing is left in its place.
+    if args.output.is_file() && !text.is_empty() {
         args.output.write(text.as_bytes())?;
     }
     out.0.end(exit)

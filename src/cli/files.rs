@@ -133,6 +133,14 @@ impl OutputOptions {
         self.output.is_some()
     }
 
+    /// Checks that the file is a new one, or may be overwritten.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        match &self.output {
+            Some(path) if !self.force && path.exists() => Err(taken(path)),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes all bytes. A terminal gets them with escaped control characters.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         let Some(path) = &self.output else {
@@ -150,14 +158,16 @@ impl OutputOptions {
         check_folder("-o", path)?;
         File::create_new(path).and_then(|mut file| file.write_all(bytes)).map_err(|error| {
             match error.kind() {
-                io::ErrorKind::AlreadyExists => Failure::usage(format!(
-                    "{}: {error}: name a new file, or overwrite it with --force",
-                    path.display()
-                )),
+                io::ErrorKind::AlreadyExists => taken(path),
                 _ => not_written(path, &error),
             }
         })
     }
+}
+
+fn taken(path: &Path) -> Failure {
+    let path = path.display();
+    Failure::usage(format!("{path}: the file exists: name a new file, or overwrite it with --force"))
 }
 
 /// An output file, opened before a run so that an error is reported at once.

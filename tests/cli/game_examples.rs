@@ -242,6 +242,9 @@ fn matches_of_a_program_are_exported_in_its_notations() {
 
     let refused = referee(["export", &records, "--game", &game, "--format", "pgn"]).with_code(2);
     refused.says(&["m1.jsonl: go has no PGN notation; it has sgf"]);
+    let exported = folder.text("exported.sgf");
+    referee(["export", &records, "--format", "sgf", "-o", &exported]).with_code(1);
+    assert!(!folder.path("exported.sgf").exists(), "an empty file is left");
     let written = folder.write("games.sgf", sgf);
     let unchecked = referee(["verify", &written, "--game", &game]).with_code(1);
     assert!(unchecked.stdout.contains("the rules write sgf, but cannot check it"), "{unchecked:?}");
