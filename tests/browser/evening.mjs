@@ -1,14 +1,19 @@
 // The evening of the finals: an operator reveals the matches of a knockout with keys, one after the other, before a projector.
-// Usage: node evening.mjs CHROMIUM OPERATOR STAGE CHAMPION.
+// Usage: node evening.mjs CHROMIUM OPERATOR STAGE CHAMPION LADDER.
 import assert from "node:assert/strict";
 import { isAccessible } from "./look.mjs";
 import { launch, open } from "./tab.mjs";
 
-const [executablePath, operator, stage, champion] = process.argv.slice(2);
+const [executablePath, operator, stage, champion, ladder] = process.argv.slice(2);
 const browser = await launch(executablePath);
 const complaints = [];
 
 try {
+  const of = await open(browser, (what) => complaints.push(what), () => {});
+  await of.goto(ladder);
+  await of.waitForSelector("#finals a:text-is('Finals of short')");
+  assert.ok((await of.textContent("#finals")).endsWith("No match begins: the organiser has paused this ladder."));
+  await of.close();
   const projector = { viewport: { width: 1920, height: 1080 } };
   const shown = await open(browser, (what) => complaints.push(what), () => {}, projector);
   await shown.goto(stage);
@@ -25,6 +30,15 @@ try {
     await page.waitForSelector("#waiting .tag:text-is('revealed')");
     // Its board is on the projector, with who plays.
     await shown.waitForSelector("#boards svg g");
+    if (revealed === 0) {
+      const who = shown.locator("#boards .who").first();
+      assert.equal(await who.evaluate((line) => getComputedStyle(line).fontSize), "48px");
+      await who.locator(".score:text-is('0')").waitFor();
+      await who.locator(".clock").filter({ hasText: /^\d+:\d\d$/ }).waitFor();
+      const { height } = await shown.locator("#boards .board").boundingBox();
+      assert.ok(height > 0.75 * projector.viewport.height, `the board is ${height} px high`);
+      assert.ok(await shown.evaluate(() => document.documentElement.scrollHeight <= innerHeight), "all of it is on the projector");
+    }
     await page.keyboard.press("s");
     await page.waitForFunction((left) => document.querySelectorAll("#waiting li").length === left, matches - revealed - 1);
     if (revealed === 0) await isAccessible(shown);

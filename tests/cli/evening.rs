@@ -165,7 +165,7 @@ fn finals_of_ladder_with_hidden_standings_reveal_no_winner() {
         let (league, finals, stops) = ((&site, &*resting), &of_finals, &stops);
         let spying = scope.spawn(move || spy(league, finals, ids, stops));
         let evening = Evening(stops);
-        browser::run("evening.mjs", &[&operator, &of_finals.url("/?stage"), "ada"]);
+        browser::run("evening.mjs", &[&operator, &of_finals.url("/?stage"), "ada", &league.0.url("/")]);
         drop(evening);
         spying.join().expect("nothing was told early");
     });

@@ -42,6 +42,7 @@ pub(crate) fn spied(site: &Site, players: &[&str]) -> String {
         all += &site.ask("GET", &format!("/api/v1/players/{player}"), "").body;
         all += &site.ask("GET", &format!("/players/{player}"), "").body;
     }
+    all += &format!("{:?}", site.download("/card.png", ""));
     all + &site.get("/").body + &site.ask("GET", "/seasons", "").body
 }
 
@@ -81,6 +82,7 @@ fn deadlines_hold_once_and_hidden_standings_give_nothing_away() {
         .as_str()
         .expect("a token")
         .to_owned();
+    assert_eq!(post(&owners, "owner/bots", &ada, &json!({"name": "early"})).status, 201);
 
     // The file says that the deadline has passed.
     let passed = [("2026-01-01", "\"freeze\""), ("2026-01-01", "\"hide_standings\"")];
@@ -99,6 +101,16 @@ fn deadlines_hold_once_and_hidden_standings_give_nothing_away() {
             "the league is frozen: the deadline has passed"
         );
     }
+    // Those who test what they handed in meet programs of the organiser.
+    let ask = |opponent: &str| {
+        let body = json!({"ladder": "short", "bots": ["early", opponent]});
+        post(&owners, "owner/challenges", &ada, &body)
+    };
+    assert_eq!(ask("one").status, 201);
+    assert_eq!(
+        refused(ask("late")),
+        "short is frozen: until it ends, challenges are for programs of the organiser, and `late` is none"
+    );
     let late = Guest::saying(bots, &hello("late", None, &token)).receive_type("bye");
     assert_eq!(late["reason"], "`late` is new, and the ladder is frozen: the deadline has passed");
     wait_until("the last event says that they are hidden", || {

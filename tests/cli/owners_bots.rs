@@ -219,3 +219,17 @@ fn owner_is_told_of_bots_that_are_away_or_fail() {
     drop(guest);
     drain(server);
 }
+
+#[test]
+fn owner_is_told_of_bot_that_is_excluded() {
+    let league = league("", "[signup]\nmode = \"invite\"", &[("one", ""), ("two", "owner = \"ada\"")]);
+    league.folder.bot("bot-two", "os._exit(3)");
+    let invitation = invite(&league, &["--owner", "ada"]);
+    let (server, owners) = served(&league);
+    let ada = owners.join("ada", Some(&invitation));
+    wait_until("it is excluded", || {
+        let notice = owners.get("owner", &ada)["notices"][0].clone();
+        [&notice["bot"], &notice["kind"], &notice["ladder"]] == ["two", "excluded", "short"]
+    });
+    drain(server);
+}

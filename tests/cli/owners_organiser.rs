@@ -190,6 +190,24 @@ fn organiser_sees_and_decides_in_browser_what_command_does() {
     assert_eq!(owners.call("POST", "owner/bots", &ada, &json!({ "name": "crab" })).status, 201);
     assert_eq!(of("bots", "name", "crab", "last_match"), Value::Null);
     assert_eq!(of("owners", "id", "ada", "handed_in"), true);
+    assert!(facts()["disk"]["free"].as_u64() > Some(0) && facts()["faults"] == json!([]), "{}", facts());
+    league.query(
+        "INSERT INTO matches (ladder, number, players, faults, ended_by, reason, is_challenge, is_rated, decisions, \
+         duration_us, ended_at, season) SELECT 'short', 1001, '[\"one\",\"two\"]', '[{\"illegal_move\":1},{}]', 'rules', \
+         'x', 0, 0, 1, 1, strftime('%Y-%m-%dT%H:%M:%SZ'), 1",
+    );
+    let fault = facts()["faults"][0].clone();
+    let said = ["ladder", "id", "player", "fault"].map(|key| fault[key].clone());
+    assert_eq!(said, ["short", "m1001", "one", "illegal_move"]);
+    // It is there, and has not played for long.
+    let is_stuck = || of("bots", "name", "three", "stuck") == true;
+    wait_until("it is stuck", || {
+        let then = "'2026-01-01T00:00:00Z'";
+        league.query(&format!("UPDATE bots SET added_at = {then}"));
+        league.query(&format!("UPDATE players SET last_seen = {then} WHERE name = 'three'"));
+        is_stuck()
+    });
+    wait_until("it plays again", || !is_stuck());
     let refused = decide(json!({ "act": "void", "ladder": "short", "match": &played, "reason": " " }));
     assert_eq!((refused.status, error(&refused)), (400, "`reason`: a ruling needs a reason".to_owned()));
     let reason = "a power cut";

@@ -123,6 +123,12 @@ fn a_directory_is_tested_at_home_as_a_league_does() {
     };
     let summary = check(&["--json"]).with_code(0).one("summary");
     assert_eq!((&summary["failed"], &summary["bot"]), (&json!(0), &json!("python3 bot.py")));
+    // Without options it leaves out the layers that this machine lacks.
+    let plain = referee(["check", "checkers", &directory]).with_code(0);
+    for layer in missing() {
+        let says = format!("tested without `{layer}`, which a league has: ");
+        assert!(plain.stderr.contains(&says), "{plain:?}");
+    }
     // Nothing was built in the directory itself.
     assert!(!folder.path("mouse/book.py").exists());
     folder.write("mouse/build.py", "raise SystemExit('no book')");
