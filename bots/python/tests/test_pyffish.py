@@ -72,6 +72,26 @@ class FairyTest(unittest.TestCase):
             position = program.answer({"type": "play", "state": position["state"], "moves": made})
         self.assertEqual(position["turn"]["over"], {"ranks": [1, 1], "reason": "claim"})
 
+    def test_imagined_position_is_that_of_its_moves(self) -> None:
+        rng = random.Random(2)
+        for variant in ["crazyhouse", "xiangqi"]:
+            program = Program(FairyGame(variant))
+            options = {"fen": pyffish.start_fen(variant), "moves": 200}
+            position = program.answer({"type": "start", "options": options, "seats": 2})
+            for _ in range(MOVES):
+                if "decide" not in position["turn"]:
+                    break
+                (decision,) = position["turn"]["decide"]
+                last, state = decision, position["state"]
+                made = [{"seat": decision["seat"], "move": rng.choice(decision["legal"])}]
+                position = program.answer({"type": "play", "state": state, "moves": made})
+            request = {"type": "imagine", "options": options, "seats": 2, "sides": 2, "seat": last["seat"], "random": [1]}
+            imagined = program.answer({**request, "view": last["view"]})
+            self.assertEqual((imagined["state"], imagined["turn"]["decide"]), (state, [last]))
+            for moves, what in [(["a1a9"], "not legal"), ([1], "a list of moves"), ("a1", "a list of moves")]:
+                refused = program.answer({**request, "view": {**last["view"], "moves": moves}})
+                self.assertIn(what, refused["bad_view"])
+
     def test_a_mate_is_won_by_the_side_that_gives_it(self) -> None:
         program = Program(FairyGame("chess"))
         position = program.answer(
