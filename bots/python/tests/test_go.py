@@ -1,4 +1,4 @@
-"""The example game Go against a slow implementation of its rules, and against GNU Go where it is installed."""
+"""The example game Go against a slow implementation of its rules, and against GNU Go and sgfmill where they are installed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ import unittest
 from collections.abc import Iterator
 
 from tests.rules_program import GAMES, Rules
+
+try:
+    from sgfmill import sgf, sgf_moves
+except ImportError:
+    sgf = None
 
 COLUMNS = "ABCDEFGHJKLMNOPQRST"
 GNU_GO = shutil.which("gnugo", path=f"{os.environ['PATH']}:/usr/games")
@@ -160,7 +165,41 @@ class GoTest(unittest.TestCase):
                     given = rules.play(given, {decision["seat"]: move})
             engine.process.communicate("quit\n")
 
-
+    @unittest.skipUnless(sgf, "sgfmill is not installed")
+    def test_sgf_is_read_by_sgfmill_with_the_same_moves_and_points(self) -> None:
+        rng = random.Random(3)
+        names = ["a [b] \\:", "wei\u00df"]
+        with Rules(GAMES / "go") as rules:
+            for match in range(MATCHES):
+                options = {"size": rng.randrange(2, 14), "komi": rng.choice([0, 0.5, 7.5, -3]), "handicap": 0, "moves": 0}
+                if match % 3 == 0:
+                    options |= {"size": 9 + 2 * (match % 4), "handicap": 2 + match % 4}
+                given = rules.start(**options)
+                moves = []
+                while "decide" in given["turn"]:
+                    (decision,) = given["turn"]["decide"]
+                    moves.append({"seat": decision["seat"], "move": rng.choice(decision["legal"]), "took_us": 1_500_000})
+                    given = rules.play(given, {decision["seat"]: moves[-1]["move"]})
+                over = given["turn"]["over"]
+                text = rules.ask(
+                    "export", form="sgf", match="m1", options=options, seats=2, sides=2, names=names, moves=moves, draws=[],
+                    ranks=over["ranks"], ended=f"rules ({over['reason']})", tags={"date": "2026.11.30"},
+                )["text"]
+                read = sgf.Sgf_game.from_bytes(text.encode())
+                self.assertEqual((read.get_size(), read.get_komi()), (options["size"], options["komi"]))
+                self.assertEqual(read.get_handicap() or 0, options["handicap"])
+                self.assertEqual([read.get_player_name("b"), read.get_player_name("w")], names)
+                self.assertEqual(read.root.get("DT"), "2026-11-30")
+                board, made = sgf_moves.get_setup_and_moves(read)
+                vertex = lambda at: f"{COLUMNS[at[1]]}{at[0] + 1}" if at else "pass"  # noqa: E731
+                expected = [{"b": 0, "w": 1}[colour] for colour, _ in made], [vertex(at) for _, at in made]
+                self.assertEqual(expected, ([move["seat"] for move in moves], [move["move"] for move in moves]))
+                for colour, at in made:
+                    if at:
+                        board.play(*at, colour)
+                margin = board.area_score() - options["komi"]
+                result = f"{'B' if margin > 0 else 'W'}+{abs(margin):g}" if margin else "Draw"
+                self.assertEqual(read.root.get("RE"), result)
 
 
 if __name__ == "__main__":
