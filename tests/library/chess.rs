@@ -60,6 +60,7 @@ fn played(number: u64) -> (Value, usize) {
         seats: Vec::new(),
         draws: Vec::new(),
         notes: Vec::new(),
+        clocks: Vec::new(),
         ranks: Some(outcome.ranks_and_scores(Seating::new(2, 2)).0),
         ended: format!("rules ({})", outcome.reason),
         tags: MatchTags::default(),

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug};
 
+use referee_protocol::referee::Clock;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -37,6 +38,8 @@ pub struct Sheet {
     pub draws: Vec<SheetDraw>,
     /// Further facts about the moves, in order; empty if there are none.
     pub notes: Vec<MoveNote>,
+    /// The clock of each seat, `None` without a limit; empty if they are not known.
+    pub clocks: Vec<Option<Clock>>,
     /// The ranks of the seats; `None` when aborted.
     pub ranks: Option<Vec<u8>>,
     /// How the match ended, as text.

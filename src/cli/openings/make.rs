@@ -331,7 +331,7 @@ impl Book<'_> {
                 Some(notation) => {
                     let mut text = String::new();
                     (sheet.match_id, sheet.ranks) = (number.to_string(), None);
-                    (sheet.names, sheet.notes) = (Vec::new(), Vec::new());
+                    (sheet.names, sheet.notes, sheet.clocks) = (Vec::new(), Vec::new(), Vec::new());
                     (sheet.ended, sheet.tags) = ("opening".to_owned(), MatchTags::default());
                     notation.write(&sheet, &mut text).map_err(Failure::cannot_run)?;
                     text

@@ -44,6 +44,7 @@ pub fn sheet(record: &[u8], catalog: &Catalog) -> Result<(String, Sheet), Vec<Di
         seats,
         draws,
         notes,
+        clocks: header.seats.iter().map(|seat| seat.clock.or(header.clock)).collect(),
         ranks: ending.ranks.clone(),
         ended: format!("{} ({})", ending.ended_by, ending.reason),
         tags: MatchTags::default(),

@@ -186,6 +186,7 @@ impl RandomMatches<'_> {
             seats: Vec::new(),
             draws: Vec::new(),
             notes: Vec::new(),
+            clocks: Vec::new(),
             ranks: None,
             ended: "aborted (aborted)".to_owned(),
             tags: MatchTags::default(),

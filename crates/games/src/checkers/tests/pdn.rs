@@ -382,6 +382,7 @@ fn sheet(options: &str, moves: &[&str], ranks: Option<[u8; 2]>) -> Sheet {
         seats: Vec::new(),
         draws: Vec::new(),
         notes: Vec::new(),
+        clocks: Vec::new(),
         ranks: ranks.map(Vec::from),
         ended: "rules (no_moves)".to_owned(),
         tags: MatchTags::default(),

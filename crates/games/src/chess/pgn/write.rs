@@ -2,6 +2,7 @@
 
 use cozy_chess::Color;
 use cozy_chess::util::display_san_move;
+use referee_protocol::referee::Clock;
 use serde::Deserialize;
 
 use super::super::{Fen, Move, Options, Variant, on_board, seat};
@@ -34,6 +35,14 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), Wrong> {
     }
     tag(out, "PlyCount", &sheet.moves.len().to_string());
     tag(out, "Termination", termination(&sheet.ended));
+    match sheet.clocks[..] {
+        [white, black] if white == black => time_control(out, "TimeControl", white),
+        [white, black] => {
+            time_control(out, "WhiteTimeControl", white);
+            time_control(out, "BlackTimeControl", black);
+        }
+        _ => {}
+    }
     out.push('\n');
     moves(options.fen, sheet, score, out)?;
     out.push_str("\n\n");
@@ -50,6 +59,22 @@ fn termination(ended: &str) -> &'static str {
         ended if ended.starts_with("fault") => "rules infraction",
         _ => "normal",
     }
+}
+
+/// Appends a clock in seconds, as other programs for matches do: `10+0.1`, `-` without a limit, `2/move`. There is no text for a
+/// delay beside a bank.
+fn time_control(out: &mut String, name: &str, clock: Option<Clock>) {
+    let seconds = |ms: u64| ms as f64 / 1e3;
+    let text = match clock {
+        None => "-".to_owned(),
+        Some(Clock { delay_ms, bank_ms: 0, increment_ms: 0 }) => format!("{}/move", seconds(delay_ms)),
+        Some(Clock { delay_ms: 0, bank_ms, increment_ms: 0 }) => seconds(bank_ms).to_string(),
+        Some(Clock { delay_ms: 0, bank_ms, increment_ms }) => {
+            format!("{}+{}", seconds(bank_ms), seconds(increment_ms))
+        }
+        Some(_) => return,
+    };
+    tag(out, name, &text);
 }
 
 fn moves(start: Fen, sheet: &Sheet, score: Score, out: &mut String) -> Result<(), Wrong> {

@@ -1,5 +1,6 @@
 //! PGN is written, read and used for openings.
 
+use referee_protocol::referee::Clock;
 use serde_json::json;
 use serde_json::value::RawValue;
 
@@ -17,6 +18,7 @@ fn sheet(options: serde_json::Value, moves: &str, ranks: Option<[u8; 2]>, ended:
         seats: Vec::new(),
         draws: Vec::new(),
         notes: Vec::new(),
+        clocks: Vec::new(),
         ranks: ranks.map(Vec::from),
         ended: ended.to_owned(),
         tags: MatchTags::default(),
@@ -90,6 +92,24 @@ fn a_match_is_written_with_all_its_tags_and_comments() {
 "#;
     assert_eq!(text, expected);
     assert_eq!(sound(text), [(4, 0)]);
+}
+
+#[test]
+fn clocks_are_written_in_seconds() {
+    let clock = |delay_ms, bank_ms, increment_ms| Some(Clock { delay_ms, bank_ms, increment_ms });
+    for (clocks, expected) in [
+        ([clock(0, 10_000, 100); 2], "[TimeControl \"10+0.1\"]\n"),
+        ([clock(0, 60_000, 0); 2], "[TimeControl \"60\"]\n"),
+        ([clock(1_500, 0, 0); 2], "[TimeControl \"1.5/move\"]\n"),
+        ([None; 2], "[TimeControl \"-\"]\n"),
+        ([clock(5_000, 60_000, 0); 2], ""),
+        ([clock(0, 60_000, 0), None], "[WhiteTimeControl \"60\"]\n[BlackTimeControl \"-\"]\n"),
+    ] {
+        let text = written(&Sheet { clocks: clocks.to_vec(), ..sheet(json!({}), "f2f3", None, "aborted") });
+        let expected = format!("[Termination \"unterminated\"]\n{expected}\n1. f3");
+        assert!(text.contains(&expected), "{text}");
+        assert_eq!(sound(&text), [(1, 0)]);
+    }
 }
 
 #[test]
