@@ -1,10 +1,10 @@
-//! The rules of chess, and its PGN, beside those of python-chess.
+//! The rules of chess, and its PGN, beside those of python-chess and pgn-extract.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use referee::game::chance::Seed;
-use referee::game::notation::{MatchTags, Sheet};
+use referee::game::notation::{MatchTags, Sheet, Validity};
 use referee::game::test_length::long_or;
 use referee::game::{Game, Seating, Turn, Uniform, Viewer, json};
 use referee::games::chess::{Chess, Options, Variant};
@@ -99,4 +99,38 @@ fn random_games_agree_with_python_chess() {
     let output = child.wait_with_output().expect("Python ends");
     assert!(output.status.success(), "{}", output.status);
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), all.to_string());
+    println!("{all} positions agree");
+}
+
+#[test]
+fn pgn_extract_reads_the_same_games_and_is_read() {
+    let program = "/usr/games/pgn-extract";
+    assert!(std::fs::exists(program).unwrap_or(false), "tests/run installs {program}");
+    let games: Vec<Value> = (0..long_or(1000, 20)).map(|number| played(number).0).collect();
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    for game in &games {
+        file.write_all(game["pgn"].as_str().expect("a game").as_bytes()).expect("space");
+    }
+    let extract = |arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).arg(file.path()).output().expect("it starts");
+        assert!(output.status.success(), "{output:?}");
+        output.stdout
+    };
+    let as_uci = extract(&["-s", "-C", "-Wuci", "-w", "1000000"]);
+    let as_uci = String::from_utf8(as_uci).expect("text");
+    let lines = as_uci.lines().filter(|line| !line.is_empty() && !line.starts_with('['));
+    let read: Vec<String> = lines.map(str::to_ascii_lowercase).collect();
+    assert_eq!(read.len(), games.len());
+    for (game, read) in games.iter().zip(read) {
+        let plies = game["plies"].as_array().expect("plies").iter();
+        let moves: Vec<&str> = plies.map(|ply| ply["move"].as_str().expect("a move")).collect();
+        assert!(read.rsplit_once(' ').is_some_and(|(read, _)| read == moves.join(" ")), "{game} {read}");
+    }
+    let as_san = extract(&["-s"]);
+    let checked: Vec<_> = Chess::NOTATION.expect("PGN").check(&as_san).expect("a reader").collect();
+    assert_eq!(checked.len(), games.len());
+    for (game, checked) in games.iter().zip(checked) {
+        assert_eq!(checked.verdict, Validity::Sound);
+        assert_eq!(Some(checked.plies), game["plies"].as_array().map(Vec::len));
+    }
 }
