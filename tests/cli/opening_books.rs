@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use ::referee::game::test_length::long_or;
 use serde_json::{Value, json};
 
 use crate::common::{Folder, ROOT, Referee, SEED, Signal, referee};
 
-/// A bot that plays the last legal move, since the first one may end a match of Jeex, and states the score of this Python expression of its turn `t`.
+/// A bot that plays a legal move in the middle, since the first one may end a match of Jeex and the last one one of Go, and states the
+/// score of this Python expression of its turn `t`.
 fn judge(folder: &Folder, score: &str) -> String {
-    let script = format!("play(turn=lambda t: move(t, t['legal'][-1], info={{'score': {score}}}))");
+    let script =
+        format!("play(turn=lambda t: move(t, t['legal'][len(t['legal']) // 2], info={{'score': {score}}}))");
     folder.bot("judge", &script)
 }
 
@@ -62,10 +65,19 @@ fn book_of_chess_is_balanced_and_same_each_time() {
 fn books_of_other_games_have_their_own_formats() {
     let folder = Folder::new();
     let level = judge(&folder, "0");
-    let four = format!("{ROOT}/examples/games/connect_four");
-    for (game, file) in
-        [("checkers", "book.pdn"), ("chess", "book.pgn"), ("jeex", "book.txt"), (&four, "four.txt")]
-    {
+    let [four, hex, go, shogi] =
+        ["connect_four", "hex", "go", "shogi"].map(|game| format!("{ROOT}/examples/games/{game}"));
+    // The modules of Go and Shogi take their time to compile.
+    let games = [
+        ("checkers", "book.pdn"),
+        ("chess", "book.pgn"),
+        ("jeex", "book.txt"),
+        (&four, "four.txt"),
+        (&hex, "hex.txt"),
+        (&go, "go.txt"),
+        (&shogi, "shogi.txt"),
+    ];
+    for (game, file) in &games[..long_or(7, 5)] {
         let path = folder.text(file);
         let made = referee(make(game, &level, "4", &path, &["--plies", "3", "--json"])).done();
         assert_eq!(made.one("openings")["openings"], 4, "{game}");

@@ -273,6 +273,7 @@ impl Ended {
         let is_usual = |line: &str| {
             [
                 " matches after ",
+                " openings after ",
                 " sets after ",
                 "note: bots run without a sandbox",
                 "the referee did not run: ",
