@@ -211,6 +211,20 @@ const checks = {
     await picture(page, `${game}-over`);
   },
 
+  /** Moves that nobody can list are typed. */
+  async typed() {
+    const page = await visit();
+    for (const text of ["10 0 0", "4 3 3"]) {
+      await hasTurn(page);
+      assert.equal(await page.locator(".hit, #choices button").count(), 0);
+      await page.fill("#move", text);
+      await page.keyboard.press("Enter");
+      await page.waitForFunction((text) => document.getElementById("moves").textContent.includes(text), text);
+    }
+    await page.waitForFunction(() => document.getElementById("ask").textContent.startsWith("The match is over"));
+    await isAccessible(page);
+  },
+
   /** A program of a ladder, from the page for visitors. */
   async visit() {
     const page = await open(browser, (what) => complaints.push(what), (url) => requests.push(url));

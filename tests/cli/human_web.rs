@@ -87,18 +87,43 @@ fn hidden_hands_stay_hidden_from_a_person_in_a_browser() {
 fn every_kind_of_game_can_be_played_in_a_browser() {
     let folder = Folder::new();
     let bot = folder.plain_bot("bot");
-    let games: [&[&str]; 4] = [
+    let games: [&[&str]; 8] = [
         &["jeex", "--set", SHORT],
         &["saxum", "--set", SHORT, "--seed", SEED],
         &["xe_queo"],
         &["examples/games/connect_four"],
+        &["examples/games/hex", "--set", "size=5"],
+        &["examples/games/kuhn_poker"],
+        &["examples/games/goofspiel"],
+        &["examples/games/rock_paper_scissors"],
     ];
-    for args in games {
+    for args in &games[..long_or(8, 4)] {
         let (referee, url) = opened(&[&args[..1], &[&bot], &args[1..]].concat());
         browser::run("person.mjs", &[&url, "any"]);
         let ended = referee.wait().with_code(0);
         assert_ne!(ended.one("match")["ended_by"], "aborted", "{args:?}: {ended:?}");
     }
+}
+
+#[test]
+fn moves_that_nobody_can_list_are_typed_in_a_browser() {
+    let folder = Folder::new();
+    let bot = folder.bot("bot", "play(turn=lambda t: move(t, '0 5 5'))");
+    let small = ["--set", "coins=10", "--set", "fields=3", "--set", "battles=2"];
+    let (referee, url) = opened(&[&["examples/games/blotto", &*bot], &small[..]].concat());
+    browser::run("person.mjs", &[&url, "typed"]);
+    let ended = referee.wait().with_code(0);
+    assert_eq!(ended.one("match")["reason"], "battles_fought", "{ended:?}");
+}
+
+#[test]
+fn a_person_plays_an_engine_in_a_browser() {
+    let (referee, url) =
+        opened(&["chess", "uci:/usr/games/stockfish?Hash=1&nodes=200", "--set", "turn_limit=10"]);
+    browser::run("person.mjs", &[&url, "any"]);
+    let ended = referee.wait().with_code(0).one("match");
+    assert!(ended["seats"][1].as_str().is_some_and(|name| name.starts_with("Stockfish")), "{ended}");
+    assert_ne!(ended["ended_by"], "aborted", "{ended}");
 }
 
 #[test]
