@@ -299,6 +299,34 @@ fn an_engine_that_ponders_hears_whether_the_expected_move_came() {
 }
 
 #[test]
+fn xboard_engines_are_told_whether_to_ponder() {
+    let folder = Folder::new();
+    for (query, expected) in [("?ponder", "post\nhard\n"), ("", "post\neasy\n")] {
+        let engine = fake("xboard", query, &format!("--log '{}'", folder.text("log")));
+        chess(&engine, &fake("uci", "", ""), &["--clock", "bank=9s"]).with_code(0);
+        assert!(folder.read("log").contains(expected), "{query}");
+        std::fs::remove_file(folder.path("log")).expect("the log");
+    }
+}
+
+#[test]
+fn engines_are_told_the_moves_until_a_near_turn_limit() {
+    let folder = Folder::new();
+    let white = fake("uci", "", &format!("--log '{}'", folder.text("log")));
+    for (limit, expected) in [("20", [Some("10"), Some("9")]), ("100", [None; 2])] {
+        let turns = format!("turn_limit={limit}");
+        let more = ["--clock", "bank=60s,increment=1s", "--set", &turns];
+        chess(&white, &fake("uci", "", ""), &more).with_code(0);
+        let heard = folder.read("log");
+        let go = heard.lines().filter(|line| line.starts_with("go "));
+        let told: Vec<Option<&str>> =
+            go.map(|line| Some(line.split_once(" winc 1000 binc 1000 movestogo ")?.1)).collect();
+        assert_eq!(told, expected, "{heard}");
+        std::fs::remove_file(folder.path("log")).expect("the log");
+    }
+}
+
+#[test]
 fn what_an_engine_does_wrong_is_named() {
     let other = fake("uci", "", "");
     for (bot, code, what) in [
@@ -388,18 +416,70 @@ for line in sys.stdin:
     print(json.dumps(answer), flush=True)
 ";
 
+/// The directory of these rules, under this id.
+fn line(folder: &Folder, id: &str) -> String {
+    std::fs::create_dir(folder.path(id)).expect("a directory");
+    folder.write(&format!("{id}/game.py"), LINE);
+    folder.write(
+        &format!("{id}/game.toml"),
+        format!(
+            "protocol = 1\nid = '{id}'\ntitle = 'Line'\nversion = 1\ncommand = 'python3 game.py'\nseats = 2\n\
+             reasons = ['mate']\nfiles = ['game.py']\n"
+        ),
+    );
+    folder.text(id)
+}
+
+#[test]
+fn engine_plays_the_variant_of_a_directory_of_fairy_stockfish() {
+    let folder = Folder::new();
+    let play = |game: &str, query: &str, variants: &str| {
+        let args =
+            format!("--moves '7g7f 3c3d 8h2b+' --variants '{variants}' --log '{}'", folder.text("log"));
+        let engine = fake("uci", query, &args);
+        referee(["play", &line(&folder, game), &engine, &engine, "--json", "--sandbox", "none"])
+    };
+    for (game, query, variant) in [
+        ("fairy_ai_wok", "", "ai-wok"),
+        ("ai_wok", "", "ai-wok"),
+        ("fairy_other", "?UCI_Variant=chess", "chess"),
+    ] {
+        let ended = play(game, query, "chess ai-wok").with_code(0);
+        assert_eq!(ended.all("match")[0]["reason"], "mate", "{ended:#?}");
+        let heard = folder.read("log");
+        assert!(heard.contains(&format!("setoption name UCI_Variant value {variant}\n")), "{heard}");
+        std::fs::remove_file(folder.path("log")).expect("the log");
+    }
+    let ended = play("fairy_atomic", "", "chess ai-wok");
+    let text = ended.stdout + &ended.stderr;
+    let why = "the engine cannot play this match: its option UCI_Variant has no `atomic`";
+    assert!(text.contains(why), "{text}");
+}
+
+#[test]
+#[ignore = "an engine of Debian that only long runs install"]
+fn fairy_stockfish_plays_variants_that_pyffish_writes() {
+    let folder = Folder::new();
+    for variant in
+        ["3check", "antichess", "crazyhouse", "janggi", "kingofthehill", "makruk", "shogi", "xiangqi"]
+    {
+        let game = folder.text(variant);
+        let written = std::process::Command::new(python())
+            .env("PYTHONPATH", format!("{ROOT}/bots/python"))
+            .args(["-m", "referee_game.pyffish", variant, &game])
+            .output()
+            .expect("python starts");
+        assert!(written.status.success(), "{written:?}");
+        let engine = "uci:/usr/games/fairy-stockfish?nodes=300";
+        plays_itself(&game, engine, ["--set", "moves=60", "--opening-plies", "2"]);
+    }
+}
+
 #[test]
 fn an_engine_of_usi_plays_a_game_of_a_directory() {
     let folder = Folder::new();
-    std::fs::create_dir(folder.path("line")).expect("a directory");
-    folder.write("line/game.py", LINE);
-    folder.write(
-        "line/game.toml",
-        "protocol = 1\nid = 'line'\ntitle = 'Line'\nversion = 1\ncommand = 'python3 game.py'\nseats = 2\n\
-         reasons = ['mate']\nfiles = ['game.py']\n",
-    );
+    let game = line(&folder, "line");
     let play = |first: &str, second: &str, clock: &str| {
-        let game = folder.text("line");
         referee(["play", &game, first, second, "--json", "--sandbox", "none", "--clock", clock]).with_code(0)
     };
     let moves = "--moves '7g7f 3c3d 8h2b+'";
@@ -414,6 +494,13 @@ fn an_engine_of_usi_plays_a_game_of_a_directory() {
     assert_eq!(heard[6], "position startpos moves 7g7f 3c3d");
     assert!(heard.contains(&"gameover win"), "{heard:?}");
     assert!(folder.read("second").contains("gameover lose"));
+    let ponders =
+        fake("usi", "?ponder", &format!("{moves} --ponder '3c3d -' --log '{}'", folder.text("ponders")));
+    play(&ponders, &second, "delay=2s,bank=60s");
+    let heard = folder.read("ponders");
+    assert!(heard.contains("setoption name USI_Ponder value true\n"), "{heard}");
+    let expected = "position startpos moves 7g7f 3c3d\ngo ponder btime 6";
+    assert!(heard.contains(expected) && heard.matches("\nponderhit\n").count() == 1, "{heard}");
     let ended = play(&fake("usi", "", "--moves resign"), &second, "bank=60s,increment=1s");
     assert_eq!(ended.all("match")[0]["ended_by"], "resignation", "{ended:#?}");
 }

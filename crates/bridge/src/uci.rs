@@ -61,9 +61,14 @@ impl Uci {
         self.command.dialect == Dialect::Usi
     }
 
+    /// Whether the user sets this option.
+    fn sets(&self, name: &str) -> bool {
+        self.command.options.iter().any(|(set, _)| set.eq_ignore_ascii_case(name))
+    }
+
     /// Sets an option, if it is none of those that the user sets.
     fn adapt(&self, wire: &mut Wire, name: &str, value: &str) -> Result<(), Trouble> {
-        if self.command.options.iter().any(|(set, _)| set.eq_ignore_ascii_case(name)) {
+        if self.sets(name) {
             return Ok(());
         }
         let (option, value) = EngineOption::set(&self.options, name, Some(value))?;
@@ -85,15 +90,19 @@ impl Uci {
         }
         let plain = |name: &str| name.to_lowercase().replace(['_', '-', ' '], "");
         let variants = EngineOption::find(&self.options, "UCI_Variant");
-        if let Some(EngineOption { kind: Kind::Combo(variants), .. }) = variants {
-            let named = [variant, &game.game]
-                .into_iter()
-                .find_map(|name| variants.iter().find(|variant| plain(variant) == plain(name)));
-            if let Some(named) = named {
-                self.adapt(wire, "UCI_Variant", named)?;
+        let Some(EngineOption { kind: Kind::Combo(variants), .. }) = variants else { return Ok(()) };
+        // The directories that `referee_game.pyffish` writes.
+        let of_fairy = game.game.strip_prefix("fairy_");
+        let named = [variant, of_fairy.unwrap_or(&game.game)]
+            .into_iter()
+            .find_map(|name| variants.iter().find(|variant| plain(variant) == plain(name)));
+        match (named, of_fairy) {
+            (Some(named), _) => self.adapt(wire, "UCI_Variant", named),
+            (None, Some(variant)) if !self.sets("UCI_Variant") => {
+                Err(Trouble::cannot_play(&format!("its option UCI_Variant has no `{variant}`")))
             }
+            (None, _) => Ok(()),
         }
-        Ok(())
     }
 
     /// Waits until the engine has stopped.
