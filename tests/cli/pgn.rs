@@ -13,7 +13,8 @@ fn exported_records_verify_as_a_collection() {
     let (thinker, random) = (folder.bot("thinker", THINKS), sample("python/random_bot.py") + " --seed 1");
     let (records, pgn) = (folder.text("records"), folder.text("games.pgn"));
     let args = ["play", "chess", &thinker, &random, "-n", "2", "--mirror", "--opening-plies", "2"];
-    let more = ["--set", "variant=chess960", "--set", "fen=0", "--set", "turn_limit=12"];
+    let more =
+        ["--set", "variant=chess960", "--set", "fen=0", "--set", "turn_limit=12", "--clock", "tc=60+0.5"];
     referee(args.iter().chain(&more).chain(&["--seed", SEED, "--record", &records])).done();
     referee(["verify", &records]).done();
     referee(["export", &records, "--format", "pgn", "-o", &pgn]).done();
@@ -22,6 +23,7 @@ fn exported_records_verify_as_a_collection() {
         "[Round \"m2\"]",
         "[White \"test bot\"]",
         "[Variant \"Chess960\"]",
+        "[TimeControl \"60+0.5\"]",
         "[FEN \"bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w KQkq - 0 1\"]",
         "{+0.34/18 0.0",
         "{turn_limit (turn_limit)} 1/2-1/2",
