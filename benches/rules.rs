@@ -170,6 +170,7 @@ fn collection(notation: &dyn Notation, games: usize) -> String {
             seats: Vec::new(),
             draws: Vec::new(),
             notes: Vec::new(),
+            clocks: Vec::new(),
             ranks: None,
             ended: String::new(),
             tags: Default::default(),
