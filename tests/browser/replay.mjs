@@ -112,6 +112,9 @@ const checks = {
     const [wide, narrow] = await page.evaluate(() => ["W", "i"].map((letter) => labelled("seat 0", 30, [{ name: letter.repeat(12) }])));
     assert.match(wide, /^W{2,7}…$/, "a name on a board is cut to its width");
     assert.equal(narrow, "i".repeat(12));
+    const plate = (width) => page.evaluate((width) => parts([["r", "", 0, 0, 0, width, 40, 8], ["t", "", 0, 0, 0, 30, "seat 0"]], [{ name: "W".repeat(12) }])[1].textContent, width);
+    assert.equal(await plate(600), "W".repeat(12), "a plate gives a name its width");
+    assert.match(await plate(150), /^W{1,4}…$/);
     assert.ok(words.length > 20, words);
     const unnamed = await page.evaluate(() => [...document.querySelectorAll("button, input, select")]
       .filter((control) => !(control.textContent || control.ariaLabel || control.labels?.length)).map((c) => c.outerHTML));
@@ -138,8 +141,10 @@ const checks = {
         const isMark = /^\S+ \S+ \w+ class=[fl]-mark /;
         const picture = new DOMParser().parseFromString(svg, "image/svg+xml");
         // Pictures name seats where the page names bots.
-        const part = ({ tagName, attributes, textContent }) =>
-          [tagName, ...[...attributes].map(({ name, value }) => `${name}=${value}`).sort(), labelled(textContent, Number(attributes["font-size"]?.value), replay.seats)].join(" ");
+        const part = ({ tagName, attributes, textContent, previousElementSibling: below }) => {
+          const size = Number(attributes["font-size"]?.value), plate = below?.tagName === "rect" ? below.getAttribute("width") - size : undefined;
+          return [tagName, ...[...attributes].map(({ name, value }) => `${name}=${value}`).sort(), labelled(textContent, size, replay.seats, plate)].join(" ");
+        };
         const shapes = (groups, transform) => [...groups].map((group) =>
           [...transform(group).match(/-?\d+/g), ...[...group.children].map(part)].join(" "))
           .filter((shape) => !isMark.test(shape)).sort();

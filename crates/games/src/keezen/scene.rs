@@ -1,5 +1,5 @@
 //! The position as shapes: the track as a rectangle with seat 0 at the bottom, in it the homes, for each seat a block
-//! with its base and its hand, and the pile in the middle.
+//! with its name, its base and its hand, and the pile in the middle.
 
 use std::sync::{Arc, OnceLock};
 
@@ -90,29 +90,34 @@ impl Plan {
         // The track turns left of the inward direction.
         let (along_x, along_y) = (dy, -dx);
         let (along, inward) = if dx == 0 {
-            (self.gap * 9 / 2, self.gap * 53 / 20)
+            (self.gap * 9 / 2, self.gap * 51 / 20)
         } else {
-            (self.gap * 3, self.block_width() / 2 + self.gap * 11 / 20)
+            (self.gap * 16 / 5, self.block_width() / 2 + self.gap * 11 / 20)
         };
         (x + along_x * along + dx * inward, y + along_y * along + dy * inward)
     }
 
     const fn block_size(&self) -> (i16, i16) {
-        (self.block_width(), self.card_height() + self.gap + 30)
+        (self.block_width(), self.card_height() + self.gap + self.plate_height() + 26)
+    }
+
+    /// The height of the plate with the name of a seat, at the top of its block.
+    const fn plate_height(&self) -> i16 {
+        self.gap / 2
     }
 
     /// The place of a card of a seat.
     fn hand(&self, board: &Board, seat: Seat, n: usize) -> (i16, i16) {
         let ((x, y), (_, height)) = (self.block(board, seat), self.block_size());
         let spread = self.card + 6;
-        (x - 2 * spread + spread * n as i16, y + height / 2 - 10 - self.card_height() / 2)
+        (x - 2 * spread + spread * n as i16, y + height / 2 - 8 - self.card_height() / 2)
     }
 
     /// A place of the base of a seat.
     fn base(&self, board: &Board, seat: Seat, n: i16) -> (i16, i16) {
         let ((x, y), (width, height)) = (self.block(board, seat), self.block_size());
-        let from_right = 30 + self.gap * 17 / 20 * (PAWNS as i16 - 1 - n);
-        (x + width / 2 - from_right, y - height / 2 + 10 + self.gap / 2)
+        let from_left = self.gap * 3 / 5 + self.gap * 19 / 20 * n;
+        (x - width / 2 + from_left, y - height / 2 + self.plate_height() + 10 + self.gap / 2)
     }
 
     fn card(&self, rank: Option<Rank>) -> [Part; 2] {
@@ -171,9 +176,10 @@ fn drawn_ground(plan: &Plan, board: &Board) -> Vec<Shape> {
         let block = Part::rect(width, height, 14).fill(Tone::Paper).line(TONES[seat.index()], 3);
         ground.push(Shape::new(Depth::Board, format!("block-{seat}"), (x, y)).with(block));
         let partner = board.partner(seat).map_or(String::new(), |partner| format!(" + {partner}"));
-        let label = Part::text(plan.gap * 7 / 20, format!("seat {seat}{partner}")).fill(Tone::Ink);
-        let label_at = (x - width / 4 - 10, plan.base(board, seat, 0).1);
-        ground.push(Shape::new(Depth::Label, format!("seat-{seat}"), label_at).with(label));
+        let plate = Part::rect(width - 14, plan.plate_height(), 8).fill(Tone::Board);
+        let label = Part::text(plan.gap * 2 / 5, format!("seat {seat}{partner}")).fill(Tone::Ink);
+        let label_at = (x, y - height / 2 + 7 + plan.plate_height() / 2);
+        ground.push(Shape::new(Depth::Label, format!("seat-{seat}"), label_at).with_all([plate, label]));
         for n in 0..PAWNS as i16 {
             let hole = Part::disc(plan.gap * 2 / 5).fill(Tone::Light).line(Tone::Faint, 2);
             ground.push(

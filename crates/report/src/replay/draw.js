@@ -8,24 +8,32 @@ function shape(name, attributes) {
   return made;
 }
 
-/** The width of the label of a seat, in widths of an em: a little less than that of a seat with a partner, `seat 0 + 2`, so that badges keep their distance. */
+/** The width of the label of a seat without a plate, in widths of an em: a little less than that of a seat with a partner, `seat 0 + 2`, so that badges keep their distance. */
 const LABEL = 5;
 /** Measures texts in the font of boards. */
 const pen = document.createElement("canvas").getContext("2d");
 
 /** A label on a board of this size: that of a seat, or of a seat and its partners, is the name of its bot, cut to its width. More words may follow. */
-function labelled(text, size, seats) {
+function labelled(text, size, seats, plate) {
   const [, seat, more = ""] = /^seat (\d+)(?: \+ \d+)*( .*)?$/.exec(text) ?? [], name = seat && seats[seat]?.name;
   if (!name) return text;
   pen.font = `600 ${size}px system-ui, sans-serif`;
-  const fits = (shown) => pen.measureText(shown).width <= LABEL * size, letters = [...name];
+  const width = (words) => pen.measureText(words).width, room = plate === undefined ? LABEL * size : plate - width(more);
+  const fits = (shown) => width(shown) <= room, letters = [...name];
   if (fits(name)) return name + more;
   while (letters.length > 1 && !fits(`${letters.join("")}…`)) letters.pop();
   return `${letters.join("").trimEnd()}…${more}`;
 }
 
-/** A part of a shape. `seats` have the names of bots. */
-function part([form, kind, width, a, b, c, d, e], seats) {
+/** The parts of a shape. `seats` have the names of bots. A rectangle directly below a text is its plate, which it does not exceed. */
+function parts(look, seats) {
+  return look.map((of, n) => {
+    const [form, , , , , width] = look[n - 1] ?? [];
+    return part(of, seats, form === "r" ? width - of[5] : undefined);
+  });
+}
+
+function part([form, kind, width, a, b, c, d, e], seats, plate) {
   const common = width ? { class: kind, "stroke-width": width } : { class: kind };
   switch (form) {
     case "r": return shape("rect", { ...common, x: a, y: b, width: c, height: d, rx: e });
@@ -33,7 +41,7 @@ function part([form, kind, width, a, b, c, d, e], seats) {
     case "p": return shape("polygon", { ...common, points: a });
     default: {
       const text = shape("text", { ...common, x: a, y: b, "font-size": c });
-      text.textContent = labelled(d, c, seats);
+      text.textContent = labelled(d, c, seats, plate);
       return text;
     }
   }

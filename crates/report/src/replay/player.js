@@ -98,7 +98,7 @@ function draw(things) {
     }
     if (old.where === where) continue;
     const look = where[2];
-    if (old.where[2] !== look) old.group.replaceChildren(...(replay.looks[look] || look).map((of) => part(of, replay.seats)));
+    if (old.where[2] !== look) old.group.replaceChildren(...parts(replay.looks[look] || look, replay.seats));
     place(old.group, where);
     old.where = where;
   }

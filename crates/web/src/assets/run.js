@@ -219,7 +219,7 @@ class Board {
     const ordered = [...this.things.values()].sort(([, , , one], [, , , other]) => one - other);
     this.view.replaceChildren(...ordered.map(([x, y, look, , turn]) => {
       const group = shape("g", { transform: `translate(${x} ${y})${turn === undefined ? "" : ` rotate(${turn})`}` });
-      group.append(...(this.looks[look] ?? []).map((of) => part(of, this.seats)));
+      group.append(...parts(this.looks[look] ?? [], this.seats));
       return group;
     }));
   }

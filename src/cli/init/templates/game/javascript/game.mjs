@@ -21,7 +21,8 @@ run({
     const stick = { form: "rect", at: [0, 0], width: 10, height: 160, radius: 5, fill: "orange" };
     const shapes = Array.from({ length: sticks }, (_, i) => ({ id: `stick ${i}`, at: [20 * i + 15, 20], parts: [stick] }));
     const words = sticks > 0 ? `seat ${seat} to move` : `seat ${1 - seat} wins`;
-    if (sticks === 0) shapes.push({ id: "end", at: [1000, 100], parts: [{ form: "text", at: [0, 0], size: 90, text: words }] });
+    const plate = { form: "rect", at: [-900, -75], width: 1800, height: 150, radius: 20, fill: "board" };
+    if (sticks === 0) shapes.push({ id: "end", at: [1000, 100], parts: [plate, { form: "text", at: [0, 0], size: 90, text: words }] });
     return { width: 2000, height: 200, shapes, words: [words, `${sticks} sticks`] };
   },
 });

@@ -34,7 +34,9 @@ class MyGame(Game[Json]):
         stick = {"form": "rect", "at": [0, 0], "width": 10, "height": 160, "radius": 5, "fill": "orange"}
         sticks = [{"id": f"stick {i}", "at": [20 * i + 15, 20], "parts": [stick]} for i in range(state["sticks"])]
         words = f"seat {state['seat']} to move" if sticks else f"seat {1 - state['seat']} wins"
-        end = {"id": "end", "at": [1000, 100], "parts": [{"form": "text", "at": [0, 0], "size": 90, "text": words}]}
+        plate = {"form": "rect", "at": [-900, -75], "width": 1800, "height": 150, "radius": 20, "fill": "board"}
+        text = {"form": "text", "at": [0, 0], "size": 90, "text": words}
+        end = {"id": "end", "at": [1000, 100], "parts": [plate, text]}
         return {"width": 2000, "height": 200, "shapes": sticks or [end], "words": [words, f"{len(sticks)} sticks"]}
 
 
