@@ -14,7 +14,8 @@ class Goofspiel(Game[Json]):
         if cards not in range(2, 21):
             raise BadOptions(f"cards: {cards}; expected 2 to 20")
         every = list(range(1, cards + 1))
-        return {"cards": cards, "prize": None, "prizes": every, "hands": [every] * seats, "points": [0] * seats}
+        state = {"cards": cards, "prize": None, "prizes": every, "rounds": []}
+        return {**state, "hands": [every] * seats, "points": [0] * seats}
 
     def turn(self, state: Json) -> Turn:
         if state["prize"] is not None:
@@ -70,6 +71,13 @@ class Goofspiel(Game[Json]):
             text = {"form": "text", "at": [0, 0], "size": 34, "text": title, "fill": "ink"}
             shapes.append({"id": f"title {name}", "layer": "label", "at": [120, top + 70], "parts": [text]})
             shapes += [card(f"{name} {value}", colour, value, [158 + 82 * value, top]) for value in cards]
+        # At the place of a card that was played: the prize that it won. Those of the last round are framed.
+        for number, [prize, *played] in enumerate(state["rounds"], 1):
+            last = number == len(state["rounds"])
+            for row, value in enumerate([prize, *played]):
+                at = [158 + 82 * value, 20 + 160 * row]
+                won = row > 0 and played.count(max(played)) == 1 and value == max(played)
+                shapes.append(gone(f"gone {row} {value}", value, at, prize if won else None, last))
         if state["prize"] is not None:
             shapes.append(card(f"prizes {state['prize']}", "gold", state["prize"], [right + 30, 20]))
         return {"width": right + 120, "height": 20 + 160 * len(rows), "seats": NAMES, "shapes": shapes, "words": words}
@@ -77,6 +85,7 @@ class Goofspiel(Game[Json]):
 
 def give(state: Json, cards: list[int]) -> None:
     """Plays these cards for the prize."""
+    state["rounds"].append([state["prize"], *cards])
     if cards.count(max(cards)) == 1:
         state["points"][cards.index(max(cards))] += state["prize"]
     state["hands"] = [[card for card in hand if card != played] for hand, played in zip(state["hands"], cards)]
@@ -87,6 +96,17 @@ def card(name: str, colour: str, value: int, at: list[int]) -> Json:
     paper = {"form": "rect", "at": [0, 0], "width": 74, "height": 130, "radius": 10, "fill": "white"}
     number = {"form": "text", "at": [37, 65], "size": 40, "text": str(value), "fill": "black"}
     return {"id": name, "at": at, "parts": [{**paper, "outline": {"colour": colour, "width": 6}}, number]}
+
+
+def gone(name: str, value: int, at: list[int], won: int | None, last: bool) -> Json:
+    frame = {"form": "rect", "at": [0, 0], "width": 74, "height": 130, "radius": 10}
+    line = {"colour": "gold" if last else "faint", "width": 6 if last else 2}
+    number = {"form": "text", "at": [37, 32], "size": 28, "text": str(value), "fill": "faint"}
+    parts = [{**frame, "fill": "board", "outline": line}, number]
+    if won is not None:
+        parts.append({"form": "circle", "at": [37, 88], "radius": 28, "fill": "gold"})
+        parts.append({"form": "text", "at": [37, 88], "size": 34, "text": str(won), "fill": "black"})
+    return {"id": name, "layer": "board", "at": at, "parts": parts}
 
 
 if __name__ == "__main__":

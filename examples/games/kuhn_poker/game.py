@@ -74,13 +74,15 @@ class KuhnPoker(Game[Json]):
             left = 60 + 340 * seat
             chips = f"{name}: {state['chips'][seat]:+d}".replace("-", "−")
             shapes.append(label(f"chips {seat}", [left + 120, 40], chips, name))
-            if state["cards"]:
-                is_seen = viewer in ("all", seat)
+            # In the end there are no cards, but what each has won.
+            if state["cards"] or state["hand"] > state["hands"]:
+                is_seen = not state["cards"] or viewer in ("all", seat)
                 card = {"form": "rect", "at": [0, 0], "width": 240, "height": 340, "radius": 24}
                 parts = [{**card, "fill": "white" if is_seen else "back", "outline": {"colour": "faint", "width": 3}}]
                 if is_seen:
-                    letter = state["cards"][seat]
-                    parts.append({"form": "text", "at": [120, 170], "size": 160, "text": letter, "fill": "black"})
+                    text, fill = (state["cards"][seat], "black") if state["cards"] else (chips.split(": ")[1], name)
+                    size = 220 // max(len(text), 2)
+                    parts.append({"form": "text", "at": [120, 170], "size": size, "text": text, "fill": fill})
                 shapes.append({"id": f"card {seat}", "at": [left, 80], "parts": parts})
         for index, move in enumerate(state["moves"]):
             seat = (first(state) + index) % 2

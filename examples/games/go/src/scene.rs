@@ -50,7 +50,7 @@ fn push_scene(text: &mut String, position: &Position) {
         r#","scene":{{"width":{width},"height":{width},"seats":["black","white"],"shapes":[{{"id":"board","layer":"board","at":[0,0],"parts":[{{"form":"rect","at":[0,0],"width":{width},"height":{width},"fill":"special"}}"#
     );
     let line = |x, y, width, height| {
-        format!(r#",{{"form":"rect","at":[{x},{y}],"width":{width},"height":{height},"fill":"ink"}}"#)
+        format!(r#",{{"form":"rect","at":[{x},{y}],"width":{width},"height":{height},"fill":"black"}}"#)
     };
     for index in 0..size {
         *text += &line(EDGE, EDGE + length - STEP * index, length + 1, 1);
@@ -61,7 +61,7 @@ fn push_scene(text: &mut String, position: &Position) {
         let marked = || (edge..size - 1).step_by((size - 1) / 2 - edge);
         for (column, row) in marked().flat_map(|column| marked().map(move |row| (column, row))) {
             let (x, y) = (EDGE + STEP * column, EDGE + length - STEP * row);
-            *text += &format!(r#",{{"form":"circle","at":[{x},{y}],"radius":3,"fill":"ink"}}"#);
+            *text += &format!(r#",{{"form":"circle","at":[{x},{y}],"radius":3,"fill":"black"}}"#);
         }
     }
     text.push_str("]}");
@@ -74,7 +74,7 @@ fn push_scene(text: &mut String, position: &Position) {
     }
     let label = |id: &str, name: &str, x, y| {
         format!(
-            r#",{{"id":"{id}","layer":"label","at":[{x},{y}],"parts":[{{"form":"text","at":[0,0],"size":10,"text":"{name}","fill":"ink"}}]}}"#
+            r#",{{"id":"{id}","layer":"label","at":[{x},{y}],"parts":[{{"form":"text","at":[0,0],"size":10,"text":"{name}","fill":"black"}}]}}"#
         )
     };
     for column in 0..size {

@@ -84,9 +84,9 @@ fn push_piece_shape(text: &mut String, id: &str, piece: u8, x: usize, y: usize) 
     let name = NAMES[usize::from(kind)];
     let turn = if is_white { 180 } else { 0 };
     let sign = if is_white && kind == KING { "王" } else { SIGNS[usize::from(kind)] };
-    let fill = if is_promoted(piece) { "red" } else { "ink" };
+    let fill = if is_promoted(piece) { "red" } else { "black" };
     *text += &format!(
-        r#",{{"id":"{id}","kind":"{name}","at":[{x},{y}],"turn":{turn},"parts":[{{"form":"polygon","points":[[0,-18],[12,-13],[15,16],[-15,16],[-12,-13]],"fill":"light","outline":{{"colour":"ink","width":1}}}},{{"form":"text","at":[0,1],"size":19,"text":"{sign}","fill":"{fill}"}}]}}"#
+        r#",{{"id":"{id}","kind":"{name}","at":[{x},{y}],"turn":{turn},"parts":[{{"form":"polygon","points":[[0,-18],[12,-13],[15,16],[-15,16],[-12,-13]],"fill":"light","outline":{{"colour":"black","width":1}}}},{{"form":"text","at":[0,1],"size":19,"text":"{sign}","fill":"{fill}"}}]}}"#
     );
 }
 
@@ -98,8 +98,8 @@ fn push_scene(text: &mut String, game: &Game, legal: Result<Vec<Move>, Over>) {
         r#"{{"width":{width},"height":{height},"seats":["ink","faint"],"shapes":[{{"id":"board","layer":"board","at":[{LEFT},{TOP}],"parts":[{{"form":"rect","at":[0,0],"width":{side},"height":{side},"fill":"special"}}"#
     );
     for at in (0..=SIZE).map(|line| STEP * line) {
-        *text += &format!(r#",{{"form":"rect","at":[{at},0],"width":1,"height":{side},"fill":"ink"}}"#);
-        *text += &format!(r#",{{"form":"rect","at":[0,{at}],"width":{side},"height":1,"fill":"ink"}}"#);
+        *text += &format!(r#",{{"form":"rect","at":[{at},0],"width":1,"height":{side},"fill":"black"}}"#);
+        *text += &format!(r#",{{"form":"rect","at":[0,{at}],"width":{side},"height":1,"fill":"black"}}"#);
     }
     text.push_str("]}");
     for index in 0..SIZE {
