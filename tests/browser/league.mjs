@@ -96,10 +96,12 @@ try {
     await picture(page, `phone-${path.replace("/", "-") || "ladder"}`);
   }
   await page.goto(new URL("players/nobody", address).href);
-  await page.waitForFunction(() => document.getElementById("state").textContent === "there is no player `nobody`");
+  await page.waitForSelector("#told:text-is('There is no such player.')");
+  assert.equal(await page.locator("section:visible").count(), 0, "nothing else is shown");
 
   await page.goto(new URL("no/such/page", address).href);
   assert.equal(await page.textContent("h1"), "There is no such page");
+  assert.ok(await page.locator("#pages a").count() > 4, "the way to all pages");
   await fits(page);
   await isAccessible(page);
   await page.click("#pages a");

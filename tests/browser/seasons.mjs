@@ -20,7 +20,8 @@ try {
   await page.waitForURL(`**/seasons/${season}`);
   assert.equal(await page.textContent("h1"), season);
   assert.ok((await page.textContent(".lede")).startsWith(`${winner} came first`));
-  assert.equal((await page.textContent("tbody tr:first-child td.name")).trim(), winner);
+  assert.equal(await page.textContent("tbody tr:first-child td.name a"), winner);
+  assert.deepEqual(await page.locator("tbody td.name small").allTextContents(), ["club"], "the owner, if it has another name");
   await fits(page);
   await isAccessible(page);
   await page.click("section[aria-labelledby=matches-title] li a");

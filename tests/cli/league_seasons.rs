@@ -35,8 +35,10 @@ fn verified(league: &League) {
 
 #[test]
 fn season_ends_while_league_is_played_and_its_standings_stay() {
-    let league =
-        League::calm("watch = \"127.0.0.1:0\"", &[("one", "display_name = \"Number One\""), ("two", "")]);
+    let league = League::calm(
+        "watch = \"127.0.0.1:0\"",
+        &[("one", "display_name = \"Number One\"\nowner = \"club\""), ("two", "")],
+    );
     league.run(&["season", "end", "autumn"]).with_code(2).says(&["no match has been played"]);
     let mut server = league.serve();
     let site = Site::of(&mut server);
@@ -55,7 +57,7 @@ fn season_ends_while_league_is_played_and_its_standings_stay() {
     let autumn = last();
     assert!(autumn["matches"].as_u64().expect("a number") >= 40, "{autumn}");
     let one = row(&autumn, "one").expect("a player");
-    assert_eq!(one["display_name"], "Number One");
+    assert_eq!((&one["display_name"], &one["owner"]), (&json!("Number One"), &json!("club")));
     assert_eq!(played(&one), autumn["matches"], "both play all matches");
     // The next one goes on without its results.
     league.run(&["pause"]).done();

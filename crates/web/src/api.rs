@@ -90,7 +90,7 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
         .route("/api/v1/stage", get(stage::waiting))
         .route("/api/v1/stage/reveal", post(stage::reveal))
         .route("/api/v1/stage/skip", post(stage::skip))
-        .fallback(pages::missing)
+        .fallback(pages::missing_of_run)
         .layer(DefaultBodyLimit::max(MOST_BODY))
         .layer(middleware::from_fn(move |request, next| {
             guard(of_guard.clone(), addresses.clone(), request, next)

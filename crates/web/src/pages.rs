@@ -237,8 +237,8 @@ pub(super) async fn of_player(
     PAGE.of_run(&hub, &seen, None, is_there, &shown, "").await
 }
 
-/// Serves all other paths: a page for people, JSON for programs.
-pub(super) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
+/// The page for people who follow a link to nowhere, as deep as the path; `None` for a program, which gets JSON.
+fn page_of_nowhere(uri: &Uri, headers: &HeaderMap) -> Option<(&'static Page, PageCard)> {
     /// The path to the start page from pages in so many folders.
     const ROOTS: [&str; 4] = [TOP, BELOW, "../../", "../../../"];
     const BODY: &str = "<h1>There is no such page</h1>\n<p class=\"lede\">The address may be wrong, or the page was here once.</p>\n";
@@ -247,18 +247,41 @@ pub(super) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
     let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let (path, is_for_people) = (uri.path(), accepted.contains("text/html"));
     let depth = path.matches('/').count() - usize::from(path.starts_with('/'));
-    match PAGES.get(depth).filter(|_| is_for_people && !path.starts_with("/api/")) {
-        Some(page) => {
-            let (title, description) = ("There is no such page".to_owned(), String::new());
+    let page = PAGES.get(depth).filter(|_| is_for_people && !path.starts_with("/api/"))?;
+    let (title, description) = ("There is no such page".to_owned(), String::new());
+    Some((page, PageCard { title, description, picture: None }))
+}
+
+/// Serves all other paths of spectators.
+pub(super) async fn missing_of_run(
+    State(hub): HubState,
+    Extension(seen): Extension<SeenUrl>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    match page_of_nowhere(&uri, &headers) {
+        Some((page, card)) => page.of_run(&hub, &seen, None, false, &card, "").await,
+        None => no_such_path(),
+    }
+}
+
+/// Serves all other paths of owners, and of a match that a person plays.
+pub(super) async fn missing(uri: Uri, headers: HeaderMap) -> Response {
+    match page_of_nowhere(&uri, &headers) {
+        Some((page, card)) => {
             let link = format!(
                 "<nav aria-label=\"Pages\"><ul id=\"pages\"><li><a href=\"{}\">{}</a></li></ul></nav>",
                 page.root,
                 nav::OVERVIEW.1
             );
-            page.respond(false, &PageCard { title, description, picture: None }, "referee", &[(BAR, &link)])
+            page.respond(false, &card, "referee", &[(BAR, &link)])
         }
-        None => refused(StatusCode::NOT_FOUND, "there is no such path"),
+        None => no_such_path(),
     }
+}
+
+fn no_such_path() -> Response {
+    refused(StatusCode::NOT_FOUND, "there is no such path")
 }
 
 /// The page that explains how a bot joins a ladder.
@@ -278,7 +301,9 @@ pub(super) async fn play(
     headers: HeaderMap,
 ) -> Response {
     static PAGE: LazyLock<Page> = LazyLock::new(|| Page::new(TOP, TEXT, &[include_str!("assets/play.js")]));
-    let Some((ladder, _)) = hub.visitors() else { return missing(uri, headers).await };
+    let Some((ladder, _)) = hub.visitors() else {
+        return missing_of_run(State(hub), Extension(seen), uri, headers).await;
+    };
     let option = |value: &str, text: &str| {
         format!("<option value=\"{}\">{}</option>", page::escaped(value), page::escaped(text))
     };

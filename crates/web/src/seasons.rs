@@ -59,6 +59,12 @@ pub(super) struct SeasonStandings {
 pub(super) struct SeasonRow {
     #[serde(flatten)]
     pub(super) player: SeasonPlayer,
+    /// The owner, if that has another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) owner: Option<String>,
+    /// The school or company of its owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) affiliation: Option<String>,
     #[serde(flatten)]
     pub(super) standing: Standing,
 }
@@ -266,7 +272,12 @@ fn table(standings: &[SeasonRow]) -> Markup {
                 @for row in rows() {
                     tr {
                         td class="num" { @if let Some(place) = row.standing.place { (place) } }
-                        td class="name" { a href={ "../players/" (row.player.name) } { (row.player.shown()) } }
+                        td class="name" {
+                            a href={ "../players/" (row.player.name) } { (row.player.shown()) }
+                            @let by = [&row.owner, &row.affiliation].map(Option::as_deref);
+                            @let by: Vec<&str> = by.into_iter().flatten().collect();
+                            @if !by.is_empty() { small { (by.join(" · ")) } }
+                        }
                         td class="lead num" {
                             @let Estimate { value, high, .. } = row.standing.rating;
                             (whole(value)) " "

@@ -106,8 +106,9 @@
     try {
       const player = await getJson(`${root}api/v1/players/${encodeURIComponent(name)}`);
       if (player.error) {
-        $("title").textContent = name;
-        $("state").textContent = player.error;
+        $("title").textContent = $("name").textContent = name;
+        $("told").textContent = "There is no such player.";
+        $("main").querySelectorAll("section").forEach((part) => { part.hidden = true; });
         return;
       }
       show(player);

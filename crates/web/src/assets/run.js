@@ -257,11 +257,12 @@ async function showStandings(run) {
   if (isRated) $("bar-title").textContent = "95% interval";
   $("legend").hidden = !isRated;
   $("legend").textContent = "Ratings are Elo. Dots are ratings, bars 95% intervals: players whose bars overlap may be equally strong. Green dot: online. ?: the rating is still uncertain, by more than 80 Elo against the field or with fewer than 30 matches. Fixed: an anchor, which stands outside the ranking. Arrows: places since a week ago.";
+  $("standings").closest("section").hidden = !run.standings_count;
   if (isStart) {
     $("all-standings").textContent = `All ${run.standings_count} ${of}`;
     return showRows(run.standings.slice(0, FIRST));
   }
-  $("standings-title").textContent = `Standings of ${run.standings_count} ${of}`;
+  $("standings-title").textContent = run.standings_count ? `Standings of ${run.standings_count} ${of}` : run.story?.heading ?? "Standings";
   const { standings: rows, count } = await look(run).catch(() => ({ standings: [], count: run.standings_count }));
   showRows(rows);
   $("count").textContent = rows.length ? `${page * ROWS + 1} to ${page * ROWS + rows.length} of ${count}` : "Nobody has such a name";

@@ -183,7 +183,16 @@ impl LadderPages {
             matches: found.matches,
             winner: found.winner().map(player),
         };
-        let row = |row: &LadderRow| SeasonRow { player: player(row), standing: row.standing };
+        let shown = self.ladder.get();
+        let row = |row: &LadderRow| {
+            let owner = shown.owner_of(&row.player);
+            SeasonRow {
+                player: player(row),
+                owner: owner.map(|owner| owner.name.clone()),
+                affiliation: owner.and_then(|owner| owner.affiliation.clone()),
+                standing: row.standing,
+            }
+        };
         Ok(SeasonStandings { season: entry, standings: found.standings.iter().map(row).collect() })
     }
 
@@ -339,7 +348,9 @@ impl LadderPages {
         let shown = self.ladder.get();
         if let (Some(why), Some(since)) = (self.why_hidden(), &shown.in_force.hidden_since) {
             let mut story = Story { heading: "The standings are hidden".to_owned(), ..Story::default() };
-            story.say(why);
+            if why.trim_end_matches('.') != story.heading {
+                story.say(why);
+            }
             let rulings = shown.rulings.iter().filter(|ruling| ruling.at < *since);
             return StandingsView {
                 story: Some(story),
