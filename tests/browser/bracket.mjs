@@ -14,6 +14,14 @@ try {
   await page.waitForSelector("#bracket .stage");
   assert.deepEqual(await page.locator("#bracket h3").allTextContents(), ["Semi-finals", "Final"]);
   assert.equal(await page.textContent("#bracket .stage:last-child .won span:first-child"), champion);
+  const tops = await page.evaluate(() => {
+    const bracket = document.getElementById("bracket"), more = [0, 1, 2].map(() => bracket.lastElementChild.cloneNode(true));
+    bracket.append(...more);
+    const tops = [...bracket.children].map((stage) => stage.getBoundingClientRect().top);
+    more.forEach((stage) => stage.remove());
+    return tops;
+  });
+  assert.deepEqual(tops, Array(5).fill(tops[0]), "each round is a column, however many there are");
   assert.ok(await page.isHidden("#podium"), "points give no places in a knockout");
   await fits(page);
   await isAccessible(page);

@@ -109,6 +109,16 @@ try {
     if (from === "file") await isAccessible(page);
     await hasKeyboard(page);
     await hasCard(page);
+    assert.doesNotMatch(await page.innerText("main"), /(^|[\s[])-\d|\d us\b|\w_move/, `${name}: signs and words of pages`);
+    if (name === "index") {
+      const lines = await page.evaluate(() => {
+        const place = document.querySelector("#rows td"), range = document.createRange();
+        place.textContent = "100";
+        range.selectNodeContents(place);
+        return range.getClientRects().length;
+      });
+      assert.equal(lines, 1, "a place of three digits stays in one line");
+    }
     const light = await colour();
     await page.emulateMedia({ colorScheme: "dark" });
     assert.notEqual(await colour(), light);

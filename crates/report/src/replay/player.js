@@ -163,7 +163,7 @@ function drawSeats() {
     if (count) end.append(element("span", { class: "fault", title: "faults" }, `⚑ ${count} `));
     const amount = isLast(at) ? replay.amounts?.[n] : undefined;
     if (amount !== undefined) end.append(element("small", { class: "amount" }, `${amount} `.replace("-", "−")));
-    if (score !== undefined) end.append(element("span", { class: "score" }, score === 0.5 ? "½" : String(score)));
+    if (score !== undefined) end.append(element("span", { class: "score" }, score === 0.5 ? "½" : String(Math.round(100 * score) / 100)));
     item.append(end);
     return item;
   }));

@@ -21,13 +21,13 @@ function plot(title, key, marks, shapes, isLow) {
   return figure;
 }
 
-/** The names of the sides with their lines. */
-function keyOf(sides, suffix = () => "") {
+/** The sides with their lines. */
+function keyOf(sides, told = sideName) {
   const key = element("span", { class: "keys" });
   for (const side of sides) {
     const item = element("span"), sample = shape("svg", { viewBox: "0 0 22 6", "aria-hidden": "true" });
     sample.append(shape("path", { class: `l${1 + side % 6}`, d: "M0 3h22", fill: "none" }));
-    item.append(sample, sideName(side) + suffix(side));
+    item.append(sample, told(side));
     key.append(item);
   }
   return key;
@@ -69,7 +69,7 @@ function drawPlots() {
         return `M${left} 50h${thickness}v${(isUp(seats[seat].team) ? -height : height).toFixed(1)}h-${thickness}z`;
       })).join(""),
     }));
-    const key = keyOf(sides.slice(0, 2), (side) => (isUp(side) ? ", up" : ", down"));
+    const key = keyOf(sides.slice(0, 2), (side) => (isUp(side) ? `${sideName(side)}, up` : `${sides.length > 2 ? "others" : sideName(side)}, down`));
     plots.push(plot("Thinking time of a move", key, [clock(top), "0", clock(top)], bars));
     const most = lag || 1, line = steps.flatMap(({ k }, i) => (k || []).map(([, , delay]) => [i, delay || 0]));
     plots.push(plot("Lag of the referee", element("span", {}, `not charged to any clock; at most ${(lag / 10).toFixed(1)} ms`),

@@ -66,7 +66,7 @@ impl Site<'_> {
 
     /// The result of a match as an entrant sees it.
     fn result_of(&self, listed: &ListedMatch, name: &str) -> Markup {
-        let text = html! { (Escaped(&listed.result_in_words())) };
+        let text = html! { (Escaped(&listed.result_on_page())) };
         let seat = listed.seats.iter().position(|seat| seat == name);
         let sides = self.report.standings.sides;
         let ranks = listed.ranks.as_deref().unwrap_or_default();

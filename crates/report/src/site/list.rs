@@ -111,7 +111,7 @@ impl Site<'_> {
             .map(|(path, matches, others)| {
                 let title = format!("Matches of {}", self.name());
                 let page = SitePage { section: "matches.html", ..self.page(title, self.summary(), "") };
-                let result = |listed: &ListedMatch| html! { (Escaped(&listed.result_in_words())) };
+                let result = |listed: &ListedMatch| html! { (Escaped(&listed.result_on_page())) };
                 let content = html! {
                     h1 { (count) }
                     p class="lede" { "Each links to its replay. Results are in the order of the entrants." }

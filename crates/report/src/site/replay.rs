@@ -107,7 +107,7 @@ impl Site<'_> {
     fn about(&self, listed: &ListedMatch, links: &Links<'_>, replay: Option<&MatchReplay>) -> Section {
         let mut rows = vec![
             ("Ended by", html! { (Escaped(&listed.ending(self.report.game))) }),
-            ("Result", html! { (Escaped(&listed.result_in_words())) }),
+            ("Result", html! { (Escaped(&listed.result_on_page())) }),
             ("Round", html! { @if let Some(round) = listed.round { (round) } }),
             ("Began", html! { (listed.began_at.as_deref().map(minute).unwrap_or_default()) }),
             ("Duration", html! { (time(listed.duration_us)) }),

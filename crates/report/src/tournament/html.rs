@@ -5,7 +5,7 @@ use referee_stats::Wdl;
 use referee_stats::schedule::RankBy;
 use referee_stats::standings::TieBreak;
 
-use super::text::{self, Grid};
+use super::text::{self, Grid, sentence_case};
 use super::{
     EntrantDetails, EntrantStanding, Escaped, HeadToHead, Links, PairReport, StandingsReport,
     TournamentReport,
@@ -52,16 +52,40 @@ impl Render for Section {
     }
 }
 
+/// A heading of a report in text as that of a page, but for abbreviations.
+fn heading_on_page(heading: &str) -> String {
+    if heading.len() > 3 { sentence_case(heading) } else { heading.to_owned() }
+}
+
+/// Figures with the signs of pages, and codes of faults as words.
+fn cell_on_page(cell: &str) -> String {
+    if cell == "-" {
+        return "–".to_owned();
+    }
+    let text = cell.replace('_', " ").replace("[-", "[−").replace(" -", " −").replace(" us", " µs");
+    text.strip_prefix('-').map(|figure| format!("−{figure}")).unwrap_or(text)
+}
+
+/// A time in a readable unit.
+pub(crate) fn time(us: u64) -> String {
+    cell_on_page(&text::time(us))
+}
+
 /// A table. On a phone a row becomes a card.
 pub(crate) fn table(grid: &Grid, links: &Links<'_>) -> Markup {
     let name = grid.entrants.unwrap_or(0);
     let is_text = |column| grid.text.contains(&column);
+    // Other texts have names.
+    let shown = |column: usize, cell: &str| match is_text(column) && grid.headings[column] != "faults" {
+        true => cell.to_owned(),
+        false => cell_on_page(cell),
+    };
     html! {
         table class="cards no" {
             thead {
                 tr {
                     @for (column, heading) in grid.headings.iter().enumerate() {
-                        th class=[is_text(column).then_some("t")] { (Escaped(heading)) }
+                        th class=[is_text(column).then_some("t")] { (Escaped(&heading_on_page(heading))) }
                     }
                 }
             }
@@ -75,7 +99,7 @@ pub(crate) fn table(grid: &Grid, links: &Links<'_>) -> Markup {
                                 }
                             } @else {
                                 td class=(if is_text(column) { "t" } else { "num" })
-                                    data-l=(Escaped(&grid.headings[column])) { (Escaped(cell)) }
+                                    data-l=(Escaped(&heading_on_page(&grid.headings[column]))) { (Escaped(&shown(column, cell))) }
                             }
                         }
                     }
@@ -150,7 +174,7 @@ pub(crate) fn standings(
                     th class="t" { "95% interval" }
                     th { "Elo" }
                     @if has_amounts { th { (Escaped(unit)) " a match" } }
-                    @for &kind in &breaks { th { (text::tie_break(kind)) } }
+                    @for &kind in &breaks { th { (sentence_case(text::tie_break(kind))) } }
                     th { "Faults" }
                 }
             }
@@ -176,7 +200,7 @@ pub(crate) fn standings(
                             }
                         }
                         @for &kind in &breaks {
-                            td class="num" data-l=(text::tie_break(kind)) { (text::tie_break_of(standing, kind)) }
+                            td class="num" data-l=(sentence_case(text::tie_break(kind))) { (text::tie_break_of(standing, kind)) }
                         }
                         td class="num" data-l="Faults" { @if standing.faulted > 0 { (standing.faulted) } }
                     }
@@ -431,8 +455,8 @@ pub(crate) fn notes(report: &TournamentReport) -> Vec<Section> {
     let faulted: u32 = standings.entrants.iter().map(|standing| standing.faulted).sum();
     facts.push(("Matches with a fault", html! { (faulted) }));
     if let Some(lag) = &report.lag {
-        let longest = format!("99% of answers; longest {}", text::time(lag.max_us));
-        facts.push(("Lag of the referee", html! { (text::time(lag.p99_us)) small { (longest) } }));
+        let longest = format!("99% of answers; longest {}", time(lag.max_us));
+        facts.push(("Lag of the referee", html! { (time(lag.p99_us)) small { (longest) } }));
     }
     let about = Section::new(
         "About",

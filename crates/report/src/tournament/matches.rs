@@ -224,10 +224,19 @@ impl ListedMatch {
 
     /// The result, whether it is annulled, and the ruling that replaces it.
     pub(crate) fn result_in_words(&self) -> String {
+        self.told(&self.result)
+    }
+
+    /// The same with the signs of pages: `½–½`.
+    pub(crate) fn result_on_page(&self) -> String {
+        self.told(&self.result.replace("1/2", "½").replace('-', "–"))
+    }
+
+    fn told(&self, result: &str) -> String {
         let ruling =
             self.ruling.as_ref().map(|ruling| format!(", {} by ruling {}", ruling.outcome, ruling.id));
         let annulled = if self.annulled { ", annulled" } else { "" };
-        format!("{}{annulled}{}", self.result, ruling.unwrap_or_default())
+        format!("{result}{annulled}{}", ruling.unwrap_or_default())
     }
 
     /// The cause of the end, in a few words: `no pieces left`.

@@ -37,7 +37,7 @@ pub use self::encounters::HeadToHead;
 pub use self::github::annotations;
 pub use self::html::html;
 pub(super) use self::html::{
-    CROSS, Section, encounters, figures, footer, notes, opening, standings, table, wdl,
+    CROSS, Section, encounters, figures, footer, notes, opening, standings, table, time, wdl,
 };
 pub use self::junit::junit;
 pub(super) use self::links::{Escaped, Links};
@@ -48,7 +48,7 @@ pub use self::recall::{NotTwins, RecallGap, RecallReport};
 pub use self::standings::{EntrantStanding, StandingsReport};
 pub use self::story::live_story;
 pub use self::tables::{standings_table, tables};
-pub(super) use self::text::{Grid, time, time_use_of};
+pub(super) use self::text::{Grid, time_use_of};
 pub use self::timing::{Lag, Paused, RulesRestarts, SandboxUse, Timed, Timing};
 use referee_game::Meta;
 use referee_stats::rating::{Estimate, Rating, weng_lin};

@@ -149,7 +149,10 @@ impl StoryInputs<'_> {
         let Wdl { wins, losses, .. } = row.by_play + row.by_fault;
         let lost = if losses == 0 { "none".to_owned() } else { losses.to_string() };
         let matches = counted(row.matches, "match", "matches");
-        story.say(format!("{of_leader} won {wins} of {matches} and lost {lost}."));
+        story.say(match row.matches {
+            0 => format!("{of_leader} has not played yet: its points are those of a bye."),
+            _ => format!("{of_leader} won {wins} of {matches} and lost {lost}."),
+        });
         story.leader = Some(self.ids[leader.index()].to_owned());
         if rank_by == RankBy::Amounts {
             let amount = row.amount.map_or_else(String::new, |of| amount(of.mean));

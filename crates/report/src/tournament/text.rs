@@ -211,9 +211,14 @@ pub(crate) fn page_remarks(report: &TournamentReport) -> Vec<String> {
 }
 
 pub(crate) fn sentence(line: &str) -> String {
-    let mut letters = line.chars();
+    format!("{}.", sentence_case(line))
+}
+
+/// The text with a capital letter.
+pub(super) fn sentence_case(text: &str) -> String {
+    let mut letters = text.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}.", letters.as_str())
+    format!("{first}{}", letters.as_str())
 }
 
 /// Remarks on attempts without a result, records that are missing and interruptions.
