@@ -289,6 +289,8 @@ function open(match) {
     document.title = `${headingOf(replay)}, ${replay.game}`;
   }
   $("board").setAttribute("viewBox", `0 0 ${replay.size[0]} ${replay.size[1]}`);
+  // A board that is wider than high has as much height as others.
+  $("stage").style.setProperty("--wide", Math.max(1, replay.size[0] / replay.size[1]));
   $("board").style.aspectRatio = `${replay.size[0]} / ${replay.size[1]}`;
   layers = Array.from({ length: LAYERS }, () => shape("g", {}));
   $("board").replaceChildren(...layers);
