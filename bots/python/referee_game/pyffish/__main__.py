@@ -15,7 +15,7 @@ EXAMPLES = """examples:
 
 then:
   referee game check ./crazyhouse
-  referee play ./crazyhouse ./bot1 ./bot2
+  referee play ./crazyhouse uci:fairy-stockfish ./mybot
 """
 
 
