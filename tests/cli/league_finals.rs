@@ -57,6 +57,16 @@ fn first_players_of_ladder_play_knockout_in_order() {
 }
 
 #[test]
+fn finals_are_played_in_the_directory_of_the_league() {
+    let league = played("", 12);
+    let mut finals = Command::new(env!("CARGO_BIN_EXE_referee"));
+    finals.args(["league", "finals", "short", "--top", "3", "--format", "swiss", "--rounds", "1"]);
+    let ended = finals.current_dir(league.folder.path("")).output().expect("it runs");
+    assert!(ended.status.success(), "{ended:?}");
+    referee(["tournament", "verify", &league.folder.text("finals-short/results")]).done();
+}
+
+#[test]
 fn players_who_cannot_play_are_named_and_replaced() {
     let league = played("", 24);
     let order = order(&league);

@@ -170,7 +170,8 @@ pub fn write_finals(
     let of_file = |why: Wrong| Wrong::at("the tournament file", why);
     let text = toml::to_string(&file).map_err(|why| of_file(Wrong::of(&why)))?;
     folder.create(FILE)?.write_all(text.as_bytes())?;
-    Ok(TournamentConfig::parse(&text).map_err(of_file)?.with_base(folder.path()))
+    let base = folder.path().canonicalize()?;
+    Ok(TournamentConfig::parse(&text).map_err(of_file)?.with_base(&base))
 }
 
 /// A ladder as it is in the file.
