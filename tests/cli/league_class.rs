@@ -158,6 +158,11 @@ fn class_plays_three_ladders_through_crash_to_finals() {
         wait_until("it is frozen", || site.get("/api/v1/ladder").json()["frozen"] == true);
         wait_until("the matches in progress end", || site.get("/api/v1/run").json()["running_count"] == 0);
     }
+    let listed = class.league.run(&["list"]).done().stdout;
+    assert!(
+        listed.contains("red is closed by an event: no match begins until another one opens it"),
+        "{listed}"
+    );
     let late = post(&owners, "owner/bots", &students[0].token, &json!({ "name": "late" }));
     assert_eq!(late.status, 409, "{}", late.body);
     let ends = ("2026-01-02", "\"end_season\"\nseason = \"autumn\"");

@@ -223,7 +223,9 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             writeln!(out, "the league is paused: `referee league resume` resumes it")?;
         }
         for LadderConfig { name, .. } in config.ladders.iter().filter(|_| !is_paused) {
-            if league.is_ladder_paused(name).map_err(Failure::cannot_run)? {
+            if league.in_force(Some(name)).map_err(Failure::cannot_run)?.is_closed {
+                writeln!(out, "{name} is closed by an event: no match begins until another one opens it")?;
+            } else if league.is_ladder_paused(name).map_err(Failure::cannot_run)? {
                 writeln!(out, "{name} is paused: `referee league resume --ladder {name}` resumes it")?;
             }
         }
