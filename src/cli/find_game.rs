@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::bots::launch;
 use crate::cli::exit::Failure;
-use crate::game::Catalog;
 use crate::game::disguise::disguise;
 use crate::game::erased::Rules;
+use crate::game::{Catalog, Chain};
 use crate::record::{self, OtherRules};
 use crate::runs::config::KnownGames;
 
@@ -54,8 +54,18 @@ pub(super) fn check_rules(file: &Path, record: &[u8], catalog: &Catalog) -> Resu
             OtherRules::OtherFiles { .. } => "; --accept-changed replays it with the files as they are now",
             _ => "",
         };
-        Failure::usage(format!("{}: {what}{hint}", file.display()))
+        Failure::usage(format!("{}: {}{hint}", file.display(), in_words(&what)))
     })
+}
+
+/// Names the option for rules that are missing.
+pub(super) fn in_words(what: &OtherRules) -> String {
+    match what {
+        OtherRules::NoProgram { game } => {
+            format!("the rules of {game} are a program: its directory is given with --game DIR")
+        }
+        other => Chain(other).to_string(),
+    }
 }
 
 /// Says with which changed files of the rules a record is replayed.

@@ -20,7 +20,6 @@ use crate::runs::config::{self, ClockLimits, Milliseconds, ReadyLimits};
 use crate::runs::regression::Hypotheses;
 use crate::stats::sprt::EloModel;
 
-/// Options of the game.
 #[derive(Debug, Args)]
 pub(super) struct GameOptions {
     /// An option of the game, as listed by `referee games`; may be repeated
@@ -53,6 +52,7 @@ pub(super) fn option_names(key: &str, value: Option<&str>) -> String {
         ("", "tcp") => return format!("tcp:{}", value.unwrap_or("NAME").trim_matches('"')),
         ("options", option) => return format!("--set {option}"),
         ("listen", "address") => "listen".to_owned(),
+        ("", "watch_hosts") => "watch-host".to_owned(),
         ("sandbox", "mode") => "sandbox".to_owned(),
         ("sandbox", name) => format!("sandbox-{}", name.trim_start_matches("limits.")),
         (_, name) => name.to_owned(),
@@ -71,7 +71,6 @@ pub(super) fn key_value(text: &str) -> anyhow::Result<(String, Value)> {
     Ok((key.to_owned(), value))
 }
 
-/// Options of matches.
 #[derive(Debug, Args)]
 pub(super) struct MatchOptions {
     /// The clock of each bot: `none`, or a list of delay=TIME (free for every move), bank=TIME (for time beyond the
@@ -286,6 +285,7 @@ mod tests {
             ("sandbox.limits.memory", None, "--sandbox-memory"),
             ("sandbox.allow_missing", Some("[\"LAYER\"]"), "--sandbox-allow-missing LAYER"),
             ("tcp", Some("\"alice\""), "tcp:alice"),
+            ("watch_hosts", None, "--watch-host"),
         ] {
             assert_eq!(option_names(key, value), option);
         }

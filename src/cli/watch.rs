@@ -24,6 +24,7 @@ mod with_http {
     use clap::Args;
 
     use crate::cli::exit::Failure;
+    use crate::cli::options::option_names;
     use crate::game::{Catalog, Meta};
     use crate::record::PublishedInfo;
     use crate::web::{StageHold, WatchOptions, WatchServer};
@@ -88,8 +89,8 @@ mod with_http {
             let Some(address) = self.watch else { return Ok(None) };
             let (hosts, delay) = (self.watch_host.clone(), self.watch_delay);
             let proxies = self.watch_proxy.clone();
-            let options =
-                WatchOptions { address, hosts, proxies, url: None, delay, info, stage: stage.stage };
+            let (stage, names) = (stage.stage, option_names);
+            let options = WatchOptions { address, hosts, proxies, url: None, delay, info, stage, names };
             let server = WatchServer::open(options, game, catalog);
             server.map(Some).map_err(|error| Failure::cannot_run(format!("--watch {address}: {error}")))
         }

@@ -284,3 +284,65 @@ fn no_message_of_an_error_contains_its_source() {
     }
     assert!(with_source > 30, "{with_source}");
 }
+
+/// The sources of crates and of the command, each with its text before its tests.
+fn code() -> Vec<(PathBuf, String)> {
+    let mut paths: Vec<PathBuf> = ["crates", "src"].into_iter().flat_map(files).collect();
+    paths.retain(|path| !is_of_tests(path) && !path.iter().any(|name| name == "benches"));
+    let code = paths.into_iter().map(|path| {
+        let text = std::fs::read_to_string(&path).expect("the source can be read");
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
+        (path, code)
+    });
+    code.collect()
+}
+
+/// The contents of the literals of a source, without its comments.
+fn literals(text: &str) -> Vec<String> {
+    let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n").replace("\\\"", "'").replace("'\"'", "");
+    code.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Returns whether a text has the name of an option, besides in commands such as `git config --global`.
+fn names_option(text: &str) -> bool {
+    let commands = ["cargo ", "git ", "referee ", "systemd-run "];
+    let is_command = |part: &&str| commands.iter().any(|command| part.starts_with(command));
+    let text: String = text.split('`').filter(|part| !is_command(part)).collect();
+    text.match_indices("--").any(|(at, _)| {
+        let (before, after) = (text[..at].chars().next_back(), text[at + 2..].chars().next());
+        !before.is_some_and(|c| c.is_alphanumeric() || c == '-')
+            && !text[..at].ends_with("var(")
+            && after.is_some_and(|c| c.is_ascii_lowercase())
+    })
+}
+
+#[test]
+fn no_sentence_of_a_library_names_an_option() {
+    assert!(names_option("give `--game DIR`") && names_option("names it (--base-dir)"));
+    assert!(!names_option("run `git config --global --add NAME`, or a--b, or fill=\"var(--dark)\""));
+    // The log of a league has its acts as the commands that do them, and `referee check` starts bots with `--connect`.
+    let log = [
+        "add ",
+        "challenge ",
+        "finals ",
+        "invitations ",
+        "invite ",
+        "owner ",
+        "submission ",
+        "{word} ",
+        " --",
+    ];
+    let mut code = code();
+    code.retain(|(path, _)| path.starts_with(Path::new(ROOT).join("crates")));
+    for (path, text) in code {
+        let is_log = |text: &str| {
+            path.components().any(|part| part.as_os_str() == "league")
+                && log.iter().any(|begin| text.starts_with(begin))
+        };
+        let is_sentence =
+            |text: &&String| text.contains(' ') && !is_log(text) && !path.ends_with("steps/reconnect.rs");
+        let found = literals(&text).into_iter().find(|text| is_sentence(&text) && names_option(text));
+        assert!(found.is_none(), "{}: {found:?}", path.display());
+    }
+}

@@ -33,6 +33,7 @@ pub mod scene;
 #[cfg(feature = "schema")]
 pub mod schema;
 pub mod seat;
+mod setting;
 pub mod test_length;
 mod wrong;
 
@@ -52,4 +53,5 @@ pub use scene::Scene;
 #[cfg(feature = "schema")]
 pub use schema::Schemas;
 pub use seat::{MAX_SEATS, Seat, SeatSet, Seating, Viewer};
+pub use setting::{SettingNames, keys};
 pub use wrong::Wrong;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use referee_bots::sandbox::Sandbox;
-use referee_game::counted;
+use referee_game::{SettingNames, counted};
 use referee_match::{Faults, InfoTotals};
 use referee_protocol::referee::Clock;
 use referee_results::{Crash, FirstFaults};
@@ -85,6 +85,7 @@ pub struct RegressionSetting {
     pub seed: String,
     /// The duration of the matches, of all parts and shards of the run together.
     pub duration: Duration,
+    pub names: SettingNames,
 }
 
 /// The number of sets that each version of the two bots has played.
@@ -172,6 +173,8 @@ pub struct RegressionReport {
     /// Details of the first faults, for people; the matches have all of them.
     #[serde(skip)]
     evidence: Vec<String>,
+    #[serde(skip)]
+    names: SettingNames,
 }
 
 #[derive(Debug, Serialize)]
@@ -198,8 +201,19 @@ impl RegressionReport {
         findings: RegressionFindings<'_>,
         first_faults: &FirstFaults,
     ) -> RegressionReport {
-        let RegressionSetting { game, new, base, changed, versions, clock, sandbox, totals, seed, duration } =
-            setting;
+        let RegressionSetting {
+            game,
+            new,
+            base,
+            changed,
+            versions,
+            clock,
+            sandbox,
+            totals,
+            seed,
+            duration,
+            names,
+        } = setting;
         let RegressionFindings { regression, faults: &[of_new, of_base], crash, .. } = findings;
         let (terms, tally) = (regression.terms(), regression.tally());
         let estimates = match &terms.sprt {
@@ -212,7 +226,7 @@ impl RegressionReport {
         let normalized_elo = estimates.map(|estimates| estimates.normalized_elo);
         RegressionReport {
             verdict: outcome.word(),
-            reason: format!("{}{}", reason(&outcome, findings), changed_note(&changed)),
+            reason: format!("{}{}", reason(&outcome, findings, names), changed_note(&changed, names)),
             game,
             same_files: new.has_same_files(&base),
             new,
@@ -255,6 +269,7 @@ impl RegressionReport {
             sandbox,
             seed,
             evidence: evidence_lines(first_faults, |_| true),
+            names,
         }
     }
 
@@ -269,12 +284,16 @@ impl RegressionReport {
             vec![("game", self.game.clone()), ("new", self.new.to_string()), ("base", self.base.to_string())];
         if self.same_files && self.tally.sets > 0 {
             let what = match self.new.is_same_command(&self.base) {
-                true => "both are the same command in the same directory: --base-dir names that of the base",
+                true => format!(
+                    "both are the same command in the same directory: {} names that of the base",
+                    (self.names)("base_dir", None)
+                ),
                 false => {
                     "both have the same program files: only arguments and other files can make a difference"
+                        .into()
                 }
             };
-            rows.push(("warning", what.to_owned()));
+            rows.push(("warning", what));
         }
         for (who, versions) in
             [("versions of new", &self.versions.new), ("versions of base", &self.versions.base)]
@@ -461,7 +480,7 @@ fn limits(possible: PossibleScores) -> String {
     )
 }
 
-fn reason(outcome: &RegressionOutcome, findings: RegressionFindings<'_>) -> String {
+fn reason(outcome: &RegressionOutcome, findings: RegressionFindings<'_>, names: SettingNames) -> String {
     let RegressionFindings { regression, shard, crash, .. } = findings;
     let (terms, tally) = (regression.terms(), regression.tally());
     let sets = counted(tally.sets, "set", "sets");
@@ -514,7 +533,7 @@ fn reason(outcome: &RegressionOutcome, findings: RegressionFindings<'_>) -> Stri
                 percent(low),
                 percent(high),
                 rounded(100.0 * terms.max_fault_rate),
-                bots_at_fault(&tally)
+                bots_at_fault(&tally, names)
             )
         }
         RegressionOutcome::Judged(Verdict::PassedAlike) => {
@@ -587,24 +606,29 @@ fn percent(share: f64) -> String {
 }
 
 /// The bots with the faults of an invalid run, and the remedy.
-fn bots_at_fault(tally: &Tally) -> String {
+fn bots_at_fault(tally: &Tally, names: SettingNames) -> String {
     let &Tally { faults_of_new, faults_of_base, .. } = tally;
     let who = format!("`new` in {faults_of_new}, `base` in {faults_of_base}");
     if faults_of_base > faults_of_new {
         return format!(
-            "{who}; a higher --max-fault-rate tolerates the faults of the base and drops the sets that have one"
+            "{who}; a higher {} tolerates the faults of the base and drops the sets that have one",
+            names("max_fault_rate", None)
         );
     }
     who
 }
 
 /// States that programs changed during a run.
-fn changed_note(changed: &[&str]) -> String {
+fn changed_note(changed: &[&str], setting: SettingNames) -> String {
     let names: Vec<String> = changed.iter().map(|name| format!("`{name}`")).collect();
     if names.is_empty() {
         return String::new();
     }
-    format!("; the program of {} changed during the run (--accept-changed)", names.join(" and of "))
+    format!(
+        "; the program of {} changed during the run ({})",
+        names.join(" and of "),
+        setting("accept_changed", None)
+    )
 }
 
 /// A clock as the option `--clock` gives it.

@@ -100,8 +100,8 @@ pub(super) fn router(hub: Arc<Hub>, addresses: OwnAddresses) -> Router {
 
 /// Rejects requests for other hosts and other methods, and adds the headers of all responses.
 async fn guard(hub: Arc<Hub>, addresses: Arc<OwnAddresses>, mut request: Request, next: Next) -> Response {
-    let setting = "`--watch-host`, on a ladder with `watch_hosts`";
-    let mut response = if let Some(rejected) = guard::rejected(&request, &addresses.hosts, setting) {
+    let setting = format!("`{}`", hub.named("watch_hosts"));
+    let mut response = if let Some(rejected) = guard::rejected(&request, &addresses.hosts, &setting) {
         rejected
     } else if !guard::is_read(request.method())
         && !visitors::takes_changes(&hub, request.uri().path())
@@ -166,12 +166,16 @@ impl<S: Send + Sync> FromRequestParts<S> for PathMatchId {
 }
 
 /// The reason why a match has no board.
-fn not_shown(why: BoardAccess) -> Response {
+fn not_shown(hub: &Hub, why: BoardAccess) -> Response {
     let message = match why {
         BoardAccess::Held => "nothing is shown until the other matches of its deal have ended",
         BoardAccess::Live => "the match has not begun",
         BoardAccess::Replay | BoardAccess::None => {
-            "too many matches are in progress, or the record has not been kept: --record keeps all records"
+            let record = hub.named("record");
+            let what = format!(
+                "too many matches are in progress, or the record has not been kept: {record} keeps all records"
+            );
+            return refused(StatusCode::CONFLICT, &what);
         }
     };
     refused(StatusCode::CONFLICT, message)
@@ -397,7 +401,7 @@ async fn match_events(
     let form = if matches!(query.view, Some(BoardView::Text)) { BoardForm::Text } else { BoardForm::Shapes };
     let board = match hub.access(&id) {
         None => return unknown(&id),
-        Some(MatchAccess::Nothing(why)) => return not_shown(why),
+        Some(MatchAccess::Nothing(why)) => return not_shown(&hub, why),
         Some(MatchAccess::Board(board)) => board,
         Some(MatchAccess::Replay(found)) => return replay(hub, id, found, &headers, form, after).await,
     };
@@ -501,7 +505,7 @@ fn last_position(record: &[u8], catalog: &Catalog) -> Result<String, Difference>
 async fn match_record(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
     let recorded = match hub.access(&id) {
         None => return unknown(&id),
-        Some(MatchAccess::Nothing(why)) => return not_shown(why),
+        Some(MatchAccess::Nothing(why)) => return not_shown(&hub, why),
         Some(MatchAccess::Board(_)) => return refused(StatusCode::CONFLICT, "the match has not ended"),
         Some(MatchAccess::Replay(replay)) => replay.record,
     };

@@ -39,7 +39,7 @@ use referee_engine::runner::{
 };
 use referee_game::Meta;
 use referee_game::seat::Viewer;
-use referee_game::{Catalog, json};
+use referee_game::{Catalog, SettingNames, json};
 use referee_match::record::PublishedInfo;
 use referee_match::{Faults, InfoTotals};
 use referee_results::FinishedMatch;
@@ -159,6 +159,7 @@ struct RunState {
 pub(super) struct Hub {
     /// Identifies the run in the ids of events.
     run: String,
+    names: SettingNames,
     pub(super) game: &'static Meta,
     pub(super) catalog: Catalog,
     delays: BoardDelays,
@@ -191,6 +192,7 @@ impl Hub {
         delays: BoardDelays,
         info: PublishedInfo,
         stage: Option<Arc<Stage>>,
+        names: SettingNames,
     ) -> Hub {
         let state = RunState {
             has_totals: info != PublishedInfo::Never,
@@ -223,6 +225,7 @@ impl Hub {
         };
         Hub {
             run: format!("{run:08x}"),
+            names,
             game,
             catalog,
             delays,
@@ -240,6 +243,11 @@ impl Hub {
             ladder: OnceLock::new(),
             closes: watch::Sender::new(false),
         }
+    }
+
+    /// The name of a setting where the organiser gives it.
+    pub(super) fn named(&self, setting: &str) -> String {
+        (self.names)(setting, None)
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {

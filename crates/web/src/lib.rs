@@ -10,7 +10,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let catalog = referee_games::catalog();
 //! let game = catalog.find("checkers")?.meta();
-//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), proxies: Vec::new(), url: None, delay: 0, info: Default::default(), stage: None };
+//! let options = WatchOptions { address: "127.0.0.1:8080".parse()?, hosts: Vec::new(), proxies: Vec::new(), url: None, delay: 0, info: Default::default(), stage: None, names: referee_game::keys };
 //! let server = WatchServer::open(options, game, &catalog)?;
 //! println!("{}", server.url());
 //! // `referee_engine::runner::MatchRunner` gets this feed, and passes on what it plays.
@@ -64,8 +64,7 @@ use crate::hub::Hub;
 use crate::serve::{TrustedProxies, is_among};
 use crate::stage::EarlierMatch;
 use referee_engine::runner::{LiveFeed, LiveReceiver, Unsealed, live_feed};
-use referee_game::Catalog;
-use referee_game::{Meta, Viewer};
+use referee_game::{Catalog, Meta, SettingNames, Viewer};
 use referee_match::record::PublishedInfo;
 use referee_report::page::PublicUrl;
 use referee_results::FinishedMatch;
@@ -96,6 +95,7 @@ pub struct WatchOptions {
     pub info: PublishedInfo,
     /// Holds matches back before spectators see them.
     pub stage: Option<StageHold>,
+    pub names: SettingNames,
 }
 
 /// The standings, computed when they are needed.
@@ -163,7 +163,15 @@ impl WatchServer {
         getrandom::fill(&mut run)?;
         let delays = BoardDelays { moves: options.delay, info: info_delay.filter(|_| !game.hidden) };
         let stage = options.stage.map(Stage::new).transpose()?.map(Arc::new);
-        let hub = Hub::new(u32::from_ne_bytes(run), game, catalog.clone(), delays, options.info, stage);
+        let hub = Hub::new(
+            u32::from_ne_bytes(run),
+            game,
+            catalog.clone(),
+            delays,
+            options.info,
+            stage,
+            options.names,
+        );
         let hub = Arc::new(hub);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()

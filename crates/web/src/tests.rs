@@ -18,7 +18,7 @@ use referee_engine::runner::{EndedMatch, Fixture, LiveEvent, LiveHeader, LiveSte
 use referee_game::chance::{RandomKey, RandomStream, Uniform};
 use referee_game::erased::{Knowledge, Rules, Table};
 use referee_game::test_length::long_or;
-use referee_game::{Seat, Seating, Turn, Viewer};
+use referee_game::{Seat, Seating, Turn, Viewer, keys};
 use referee_match::record::PublishedInfo;
 use referee_match::{Ending, Faults, Leg, Opening};
 use referee_stats::Cause;
@@ -302,6 +302,7 @@ fn match_with_missed_beginning_is_held_until_set_completes() {
         BoardDelays::default(),
         PublishedInfo::After,
         None,
+        keys,
     );
     let figure = |name: &str| {
         let text = hub.metrics_text();
@@ -347,6 +348,7 @@ fn everything_that_waits_at_end_of_run_is_shown() {
         BoardDelays::default(),
         PublishedInfo::After,
         None,
+        keys,
     );
     let header = header(rules, Seating::new(2, 2));
     let mut steps = steps_of_checkers(10).into_iter();

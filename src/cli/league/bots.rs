@@ -14,9 +14,10 @@ use crate::cli::league::log;
 use crate::cli::league::which::{LeagueSelector, find_ladder, is_played};
 use crate::cli::options::random_seed;
 use crate::cli::screen;
+use crate::cli::user::user;
 use crate::game::json;
 use crate::game::name::check_name;
-use crate::league::{League, LeaguePart, LeaguePlayer, MatchFilter, NewBot, OrganiserAct};
+use crate::league::{ActError, League, LeaguePart, LeaguePlayer, MatchFilter, NewBot, OrganiserAct};
 use crate::report::table;
 use crate::runs::league::LadderMemory;
 use crate::runs::league::config::{LadderConfig, LeagueConfig};
@@ -93,7 +94,14 @@ pub(super) fn add(args: AddArgs) -> Result<Exit, Failure> {
         ladders: ladders.as_ref(),
         ..NewBot::default()
     };
-    log::act(&mut league, OrganiserAct::AddBot(&bot))?;
+    league.act(&user(), OrganiserAct::AddBot(&bot), now()).map_err(|refused| {
+        let advice = match &refused {
+            ActError::BotOfOwner { owner, .. } => format!("choose another name, or say --owner '{owner}'"),
+            ActError::NamedAsOwner(owner) => format!("say --owner '{owner}', or name another owner"),
+            _ => return refused.into(),
+        };
+        Failure::usage(format!("{refused}: {advice}"))
+    })?;
     let bots = league.bots().map_err(Failure::cannot_run)?;
     let bot = bots.iter().find(|bot| bot.name == name);
     let owner = bot.map_or(&name, |bot| &bot.owner);

@@ -28,8 +28,9 @@ use crate::cli::screen;
 use crate::game::{Catalog, counted};
 use crate::league::PlannedEvent;
 use crate::runs::RunError;
-use crate::runs::league::config::{LadderListen, LeagueConfig};
+use crate::runs::league::config::LeagueConfig;
 use crate::runs::submissions::submitted_sandbox;
+use crate::sources::Listen;
 use crate::store::{now, utc};
 
 /// Manage a league: a server that plays matches without an end between bots that come and go
@@ -132,8 +133,8 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     for ladder in &config.ladders {
         let prepared = ladder.prepare(&known_games(catalog)?, &config.folder)?;
         let listens = match &prepared.listen {
-            Some(LadderListen { address, certificate: None, .. }) => format!("bots connect to {address}"),
-            Some(LadderListen { address, .. }) => format!("bots connect to {address} with TLS"),
+            Some(Listen { address, certificate: None, .. }) => format!("bots connect to {address}"),
+            Some(Listen { address, .. }) => format!("bots connect to {address} with TLS"),
             None => "programs only".to_owned(),
         };
         writeln!(out, "{}: {}, {listens}", ladder.name, prepared.game.rules.meta().id)?;

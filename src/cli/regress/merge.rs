@@ -7,7 +7,8 @@ use clap::Args as ClapArgs;
 
 use super::{ReportOptions, exit};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::find_game::with_games;
+use crate::cli::find_game::{in_words, with_games};
+use crate::cli::options::option_names;
 use crate::cli::output::TolerantStdout;
 use crate::game::Catalog;
 use crate::game::json;
@@ -68,8 +69,9 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     let catalog = &with_games(&args.games, catalog)?;
     for (path, contents) in args.files.iter().zip(&read) {
-        let wrong = |what| Failure::usage(format!("{}: {what}", path.display()));
-        contents.setup.check_program(contents.setup.rules(catalog)?).map_err(wrong)?;
+        let rules = contents.setup.rules(catalog).map_err(|what| Failure::usage(in_words(&what)))?;
+        let wrong = |what| Failure::usage(format!("{}: {}", path.display(), in_words(&what)));
+        contents.setup.check_program(rules).map_err(wrong)?;
     }
     let mut shards: Vec<_> = read.iter().map(|contents| contents.setup.shard).collect();
     shards.sort_unstable();
@@ -115,7 +117,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         crash.add_to(&mut first_faults);
     }
     let versions = running.versions(&played_by);
-    let setting = RegressionSetting { changed, versions, duration, totals, ..setup.setting() };
+    let setting = RegressionSetting { changed, versions, duration, totals, ..setup.setting(option_names) };
     let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
     let mut out = TolerantStdout::new();
     let text = if args.json { json::text(&report) } else { report.text() };

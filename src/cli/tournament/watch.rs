@@ -10,6 +10,7 @@ use tokio::signal::unix::SignalKind;
 use tokio::time::Instant;
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::options::option_names;
 use crate::cli::screen::stderr_line;
 use crate::cli::signals::on_each;
 use crate::cli::watch::announce;
@@ -56,7 +57,8 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
     });
     let (address, hosts) = (args.watch, args.watch_host.clone());
     let (proxies, info) = (args.watch_proxy.clone(), stored.config.publish.info);
-    let options = WatchOptions { address, hosts, proxies, url: None, delay: 0, info, stage: None };
+    let options =
+        WatchOptions { address, hosts, proxies, url: None, delay: 0, info, stage: None, names: option_names };
     let server = WatchServer::open(options, stored.rules.meta(), stored.games.catalog())
         .map_err(|error| Failure::cannot_run(format!("--watch {}: {error}", args.watch)))?;
     let began = Instant::now();

@@ -12,6 +12,10 @@ use crate::failed;
 pub enum ActError {
     #[error("{why}")]
     Refused { kind: Refusal, why: String },
+    #[error("`{bot}` is a bot of the owner `{owner}`, who has signed up and reads what is private of it")]
+    BotOfOwner { bot: String, owner: String },
+    #[error("`{0}` is an owner who has signed up, and would read what is private of the bot")]
+    NamedAsOwner(String),
     #[error("no bot called `{0}` takes part")]
     NoOpponent(String),
     #[error(transparent)]

@@ -367,16 +367,10 @@ impl OrganiserAct<'_> {
                 let name = bot.name.to_owned();
                 match before {
                     Some(LeagueBot { owner, .. }) if bot.owner != Some(&owner) && has_signed_up(&owner)? => {
-                        return conflict(format_args!(
-                            "`{name}` is a bot of the owner `{owner}`, who has signed up and reads what is private of it: \
-                             choose another name, or say --owner '{owner}'"
-                        ));
+                        return Err(ActError::BotOfOwner { bot: name, owner });
                     }
                     None if bot.owner.is_none() && has_signed_up(&name)? => {
-                        return conflict(format_args!(
-                            "`{name}` is an owner who has signed up, and would read what is private of the bot: say --owner \
-                             '{name}', or name another owner"
-                        ));
+                        return Err(ActError::NamedAsOwner(name));
                     }
                     _ => {}
                 }

@@ -326,6 +326,8 @@ pub(super) fn open_match(
 pub enum OtherRules {
     #[error(transparent)]
     Wrong(#[from] Wrong),
+    #[error("the rules of {game} are a program, whose directory is not given")]
+    NoProgram { game: String },
     #[error("the rules of {game} have other files than those of the record: {}", .files.join(", "))]
     OtherFiles {
         game: String,
@@ -334,19 +336,11 @@ pub enum OtherRules {
     },
 }
 
-impl OtherRules {
-    /// The rules of a game are a program that is not given.
-    pub fn no_program(game: &str) -> OtherRules {
-        Wrong::from(format!("the rules of {game} are a program: its directory is given with --game DIR"))
-            .into()
-    }
-}
-
 impl From<OtherRules> for Wrong {
     fn from(error: OtherRules) -> Wrong {
         match error {
             OtherRules::Wrong(wrong) => wrong,
-            files => Wrong::of(&files),
+            other => Wrong::of(&other),
         }
     }
 }
@@ -373,7 +367,7 @@ pub(super) fn find_rules(header: &Header, catalog: &Catalog) -> Result<&'static 
     let found = catalog.find(&header.game);
     let rules = match recorded {
         None => found?,
-        Some(_) => found.map_err(|_| OtherRules::no_program(&header.game))?,
+        Some(_) => found.map_err(|_| OtherRules::NoProgram { game: header.game.clone() })?,
     };
     match check_program(rules, recorded) {
         Err(OtherRules::OtherFiles { .. }) if catalog.accepts_changed() => Ok(rules),
@@ -405,7 +399,7 @@ pub fn check_program(rules: &dyn Rules, recorded: Option<&RawValue>) -> Result<(
             Err(Wrong::from(format!("the record is of another game `{game}`, which is part of a referee"))
                 .into())
         }
-        (Some(_), None) => Err(OtherRules::no_program(game)),
+        (Some(_), None) => Err(OtherRules::NoProgram { game: game.to_owned() }),
         (Some(recorded), Some(known)) if recorded.get() == known.get() => Ok(()),
         (Some(recorded), Some(known)) => {
             Err(OtherRules::OtherFiles { game: game.to_owned(), files: differing_files(recorded, known) })

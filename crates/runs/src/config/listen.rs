@@ -6,15 +6,15 @@ use std::sync::Arc;
 use referee_engine::sources::{BotTokens, Listen, Source};
 use referee_files::read_secret;
 use referee_game::name::check_name;
-use referee_game::{Wrong, hex};
+use referee_game::{SettingNames, Wrong, hex};
 use referee_transport::Certificate;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::RunError;
-use crate::config::{Milliseconds, PemFiles, RunNotice, Setting, SettingNames, defaults, pem_files};
+use crate::config::{Milliseconds, PemFiles, RunNotice, Setting, defaults, pem_files};
 
-/// How bots connect.
+/// The listener for bots that connect.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListenConfig {
@@ -29,10 +29,10 @@ pub struct ListenConfig {
     /// The maximum number of connections per name.
     #[serde(default = "defaults::connections")]
     pub connections: u32,
-    /// How long a match waits for a bot that is not connected.
+    /// The time for which a match waits for a bot that is not connected.
     #[serde(default = "defaults::wait")]
     pub wait: Setting<Milliseconds>,
-    /// How long the matches of a lost connection wait for another one.
+    /// The time for which the matches of a lost connection wait for another one.
     #[serde(default = "defaults::reconnect")]
     pub reconnect: Setting<Milliseconds>,
     /// The certificate chain.
@@ -74,10 +74,32 @@ impl ListenConfig {
             let place = names("listen.tls_self_signed", None);
             return made.map(Some).map_err(|why| RunError::machine(Wrong::at(place, why)));
         }
-        let files = pem_files("listen.", path(&self.tls_cert), path(&self.tls_key))?;
+        let files = pem_files(path(&self.tls_cert), path(&self.tls_key), names)?;
         let read = files.map(|PemFiles { chain, key }| Certificate::read(&chain, &key)).transpose();
         let [cert, key] = ["listen.tls_cert", "listen.tls_key"].map(|key| names(key, None));
         Ok(read.map_err(|why| Wrong::at(format!("{cert}, {key}"), why))?)
+    }
+
+    /// The listener for bots of a run, which have these tokens. `resolve` makes paths absolute.
+    ///
+    /// # Errors
+    /// If the certificate cannot be read or made.
+    pub(crate) fn listener(
+        &self,
+        tokens: Option<BotTokens>,
+        resolve: impl Fn(&Path) -> PathBuf,
+        names: SettingNames,
+    ) -> Result<Listen, RunError> {
+        Ok(Listen {
+            address: self.address,
+            certificate: self.certificate(resolve, names)?,
+            tokens,
+            is_open: false,
+            connections: self.connections as usize,
+            wait: self.wait.duration(),
+            reconnect: self.reconnect.duration(),
+            refusals: Arc::default(),
+        })
     }
 }
 
@@ -93,7 +115,7 @@ pub fn listen<'a>(
     notices: &mut Vec<RunNotice>,
 ) -> Result<Option<Listen>, RunError> {
     if let Some(ListenConfig { tls_cert, tls_key, .. }) = config {
-        pem_files("listen.", tls_cert.clone(), tls_key.clone())?;
+        pem_files(tls_cert.clone(), tls_key.clone(), names)?;
     }
     let bots: Vec<&str> = bots.into_iter().filter_map(|bot| bot.connects_as()).collect();
     let (config, first) = match (config, bots.first()) {
@@ -110,7 +132,7 @@ pub fn listen<'a>(
             return Err(format!("{listen}: no bot connects; add one, e.g. {bot}").into());
         }
     };
-    let ListenConfig { address, connections, .. } = *config;
+    let address = config.address;
     let tokens = all_tokens(config.token_file.as_deref().map(&resolve), &config.tokens, names)?;
     if !tokens.is_empty()
         && let Some(name) = bots.iter().find(|name| !tokens.contains_key(**name))
@@ -120,11 +142,7 @@ pub fn listen<'a>(
     if tokens.is_empty() && !address.ip().is_loopback() {
         notices.push(RunNotice::NoTokens { address, name: first.to_owned() });
     }
-    let certificate = config.certificate(resolve, names)?;
-    let (wait, reconnect) = (config.wait.duration(), config.reconnect.duration());
-    let tokens = Some(tokens).filter(|tokens| !tokens.is_empty());
-    let (connections, refusals) = (connections as usize, Arc::default());
-    Ok(Some(Listen { address, certificate, tokens, is_open: false, connections, wait, reconnect, refusals }))
+    config.listener(Some(tokens).filter(|tokens| !tokens.is_empty()), resolve, names).map(Some)
 }
 
 /// SHA-256 of the tokens by name. A file may give a token as `sha256:HEX`, and then more than one for a name.

@@ -26,6 +26,6 @@ pub use publish::PublishConfig;
 pub(crate) use sandbox::unavailable;
 pub use sandbox::{SandboxConfig, change_commands, check_files, default_sandbox};
 pub use seed::{parse_seed, random_seed, read_seed};
-pub use setting::{Setting, SettingNames, keys};
+pub use setting::Setting;
 pub use suggestion::with_suggestion;
 pub use tls::{PemFiles, pem_files};

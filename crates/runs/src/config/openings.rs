@@ -8,7 +8,7 @@ use referee_files::{has_extension, read_regular, unpack};
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::openings::OpeningFile;
-use referee_game::{Flaw, Seating, Wrong, counted, hex};
+use referee_game::{Flaw, Seating, SettingNames, Wrong, counted, hex};
 use referee_match::Limits;
 use referee_match::opening::{Opening, check};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::RunError;
-use crate::config::{SettingNames, with_suggestion};
+use crate::config::with_suggestion;
 
 /// The maximum number of errors of a file that are listed.
 const NAMED: usize = 20;
@@ -53,7 +53,7 @@ pub struct OpeningBook {
     pub start: u32,
 }
 
-/// What is wrong with openings of a file, a line for each.
+/// The flaws of the openings of a file, one a line.
 #[derive(Clone, Debug)]
 pub struct FlawList {
     path: PathBuf,

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
 use referee_engine::sources::Source;
-use referee_game::Wrong;
+use referee_game::{SettingNames, Wrong};
 use serde::{Deserialize, Serialize};
 
 use crate::RunError;
-use crate::config::{RunNotice, SettingNames};
+use crate::config::RunNotice;
 
 /// The table `[sandbox]` of a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -59,16 +59,3 @@ impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Setting<T> {
         String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
-
-/// A setting as those who give it know it: without a value its name, with one how it is given. The key is that of files, with its
-/// tables: `listen.address`. Commands call settings otherwise than files.
-pub type SettingNames = fn(key: &str, value: Option<&str>) -> String;
-
-/// The names in files.
-pub fn keys(key: &str, value: Option<&str>) -> String {
-    match (value, key.split_once('.')) {
-        (None, _) => key.to_owned(),
-        (Some(value), None) => format!("{key} = {value}"),
-        (Some(value), Some((table, key))) => format!("[{table}] with {key} = {value}"),
-    }
-}

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use referee_game::Wrong;
+use referee_game::{SettingNames, Wrong};
 
 /// A certificate in two PEM files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,19 +11,20 @@ pub struct PemFiles {
     pub key: PathBuf,
 }
 
-/// The certificate of the settings `tls_cert` and `tls_key`, which need each other, in this section.
+/// The certificate of the settings `listen.tls_cert` and `listen.tls_key`, which need each other.
 ///
 /// # Errors
 /// If one of them is missing.
 pub fn pem_files(
-    section: &str,
     chain: Option<PathBuf>,
     key: Option<PathBuf>,
+    names: SettingNames,
 ) -> Result<Option<PemFiles>, Wrong> {
+    let [of_chain, of_key] = ["listen.tls_cert", "listen.tls_key"].map(|key| names(key, None));
     match (chain, key) {
         (Some(chain), Some(key)) => Ok(Some(PemFiles { chain, key })),
         (None, None) => Ok(None),
-        (Some(_), None) => Err(format!("{section}tls_cert needs {section}tls_key").into()),
-        (None, Some(_)) => Err(format!("{section}tls_key needs {section}tls_cert").into()),
+        (Some(_), None) => Err(format!("{of_chain} needs {of_key}").into()),
+        (None, Some(_)) => Err(format!("{of_key} needs {of_chain}").into()),
     }
 }

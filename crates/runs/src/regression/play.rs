@@ -8,7 +8,7 @@ use referee_engine::runner::{
     EndedMatch, Halt, MatchRunner, Openings, PlanScheduler, RunEnd, RunEvent, RunFailure,
 };
 use referee_engine::sources::check_programs;
-use referee_game::{Catalog, Chain, counted};
+use referee_game::{Catalog, Chain, SettingNames, counted, keys};
 use referee_match::InfoTotals;
 use referee_report::{RegressionOutcome, RegressionReport, RegressionSetting};
 use referee_results::FirstFaults;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::Placement;
 use crate::RunError;
 use crate::budget::Budget;
-use crate::config::{Dollars, SettingNames, keys};
+use crate::config::Dollars;
 use crate::regression::run::{AddedMatch, RegressionRun, RegressionSet};
 use crate::regression::{RegressionSetup, ResultLine, ResultsContents, ResultsFile, changed_bots};
 
@@ -34,7 +34,7 @@ pub struct PreparedRegression {
     pub max_time: Option<Duration>,
     /// Once its matches have cost that much, as the bots report it, it ends undecided.
     pub max_cost: Option<Dollars>,
-    /// Of these limits.
+    /// How these limits are called where they are given.
     pub names: SettingNames,
     results: Option<ResultsFile>,
 }
@@ -211,7 +211,7 @@ impl PreparedRegression {
         let changed = changed_bots(setups);
         let duration = played + begun.elapsed();
         let versions = running.versions(&played_by);
-        let setting = RegressionSetting { changed, versions, duration, totals, ..setup.setting() };
+        let setting = RegressionSetting { changed, versions, duration, totals, ..setup.setting(names) };
         let report = RegressionReport::new(outcome.clone(), setting, running.findings(), &first_faults);
         Ok(RegressionEnd { outcome, report })
     }

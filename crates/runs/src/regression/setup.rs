@@ -7,7 +7,7 @@ use std::time::Duration;
 use referee_bots::sandbox::Sandbox;
 use referee_engine::runner::Scoring;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Seating, Wrong};
+use referee_game::{Catalog, Seating, SettingNames, Wrong};
 use referee_match::Adjudication;
 use referee_match::record::{OtherRules, check_program};
 use referee_protocol::limits;
@@ -124,9 +124,9 @@ impl RegressionSetup {
     ///
     /// # Errors
     /// If the catalog does not have it.
-    pub fn rules(&self, catalog: &Catalog) -> Result<&'static dyn Rules, RunError> {
+    pub fn rules(&self, catalog: &Catalog) -> Result<&'static dyn Rules, OtherRules> {
         catalog.find(&self.game).map_err(|unknown| match self.program {
-            Some(_) => OtherRules::no_program(&self.game).into(),
+            Some(_) => OtherRules::NoProgram { game: self.game.clone() },
             None => unknown.into(),
         })
     }
@@ -215,7 +215,7 @@ impl RegressionSetup {
     }
 
     /// The report's description of it.
-    pub fn setting(self) -> RegressionSetting {
+    pub fn setting(self, names: SettingNames) -> RegressionSetting {
         let RegressionSetup { game, new, base, clock, sandbox, seed, .. } = self;
         RegressionSetting {
             game,
@@ -228,6 +228,7 @@ impl RegressionSetup {
             changed: Vec::new(),
             versions: SetVersions::default(),
             duration: Duration::ZERO,
+            names,
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use referee_bots::Command;
 use referee_files::{Folder, Journal};
-use referee_game::{Wrong, counted};
+use referee_game::{SettingNames, Wrong, counted, keys};
 use referee_stats::Entrant;
 use referee_stats::schedule::{Format, Participation, Schedule};
 use referee_stats::standings::Withdrawn;
@@ -14,7 +14,7 @@ use referee_store::{RequestedRuling, Results, RulingAct, TournamentChange};
 use serde::{Deserialize, Serialize};
 
 use crate::RunError;
-use crate::config::{ClockLimits, KnownGames, ListenConfig, Setting, SettingNames, keys};
+use crate::config::{ClockLimits, KnownGames, ListenConfig, Setting};
 use crate::tournament::config::{EntrantConfig, TournamentConfig};
 use crate::tournament::entrant_row::{fingerprints, row, sources};
 use crate::tournament::recover::LockedTournament;

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Milliseconds, PemFiles, Setting, pem_files};
-use referee_game::Wrong;
+use referee_game::{Wrong, keys};
 
 /// The least `timeout`, in milliseconds: workers report progress every 10 s.
 const LEAST_TIMEOUT: u64 = 15_000;
@@ -90,7 +90,7 @@ impl WorkersConfig {
 
     /// The certificate of the listener, if it is given.
     pub(super) fn certificate(&self) -> Result<Option<PemFiles>, Wrong> {
-        pem_files("", self.tls_cert.clone(), self.tls_key.clone()).map_err(|_| UNPAIRED.into())
+        pem_files(self.tls_cert.clone(), self.tls_key.clone(), keys).map_err(|_| UNPAIRED.into())
     }
 
     /// The certificate of the coordinator and its key, if they are given.

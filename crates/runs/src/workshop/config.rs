@@ -9,13 +9,13 @@ use referee_files::read_regular;
 use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
 use referee_game::name::NameSet;
-use referee_game::{Chain, Wrong};
+use referee_game::{Chain, Wrong, keys};
 use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::RunError;
 use crate::config::{
-    KnownGames, Milliseconds, SandboxConfig, Setting, default_sandbox, keys, unavailable, with_suggestion,
+    KnownGames, Milliseconds, SandboxConfig, Setting, default_sandbox, unavailable, with_suggestion,
 };
 use crate::submissions::{BOT_FILE, SubmissionTerms, SubmissionsConfig, untested_layers};
 use crate::tournament::{TournamentConfig, relative_path};

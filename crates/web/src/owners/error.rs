@@ -82,6 +82,7 @@ fn status_of_act(error: &ActError) -> StatusCode {
     match error {
         ActError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
         ActError::NoOpponent(_) => StatusCode::NOT_FOUND,
+        ActError::BotOfOwner { .. } | ActError::NamedAsOwner(_) => StatusCode::CONFLICT,
         ActError::Refused { kind, .. } => match kind {
             Refusal::NotOwner => StatusCode::UNAUTHORIZED,
             Refusal::NotAllowed => StatusCode::FORBIDDEN,

@@ -3,18 +3,17 @@
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use referee_engine::driver::Terms;
 use referee_engine::runner::{Openings, deal_leaks_information};
+use referee_engine::sources::Listen;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Seating, Wrong};
+use referee_game::{Catalog, Seating, SettingNames, Wrong, keys};
 use referee_match::{DrawRule, ResignRule, check_policy};
 use referee_protocol::referee::Clock;
 use referee_protocol::words::OnFault;
 use referee_report::page::PublicUrl;
-use referee_transport::Certificate;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -22,8 +21,8 @@ use serde_json::{Map, Value};
 use super::public_url;
 use crate::RunError;
 use crate::config::{
-    ClockLimits, KnownGames, Milliseconds, OpeningSource, PemFiles, ReadyLimits, Setting, adjudication,
-    defaults, keys, pem_files,
+    ClockLimits, KnownGames, ListenConfig, Milliseconds, OpeningSource, ReadyLimits, Setting, adjudication,
+    defaults, pem_files,
 };
 use crate::league::LadderLimits;
 use referee_league::LadderSeats;
@@ -154,7 +153,7 @@ pub struct PreparedLadder {
     /// The limits on the number of matches.
     pub limits: LadderLimits,
     /// The listener for bots, if they connect.
-    pub listen: Option<LadderListen>,
+    pub listen: Option<Listen>,
     /// Spectators' matches against its programs, if allowed.
     pub visitors: Option<LadderVisitors>,
 }
@@ -166,18 +165,6 @@ pub struct LadderVisitors {
     pub matches: usize,
     pub per_address: usize,
     pub terms: Terms,
-}
-
-/// The listener for the bots of a ladder.
-#[derive(Debug)]
-pub struct LadderListen {
-    pub address: SocketAddr,
-    /// With TLS.
-    pub certificate: Option<Certificate>,
-    /// The maximum number of connections of a bot.
-    pub connections: usize,
-    /// The time for which the matches of a lost connection wait for another one.
-    pub reconnect: Duration,
 }
 
 impl LadderConfig {
@@ -236,13 +223,7 @@ impl LadderConfig {
         check_policy(game.rules.meta(), self.on_fault)?;
         // Any seed will do to validate the openings.
         self.openings(&game, &Seed([0; 32]))?;
-        let path = |path: &Option<PathBuf>| path.as_deref().map(|path| folder.join(path));
-        let files = pem_files("", path(&self.tls_cert), path(&self.tls_key))?;
-        let certificate = files.map(|PemFiles { chain, key }| Certificate::read(&chain, &key));
-        let certificate = certificate.transpose().map_err(|why| Wrong::at("tls_cert, tls_key", why))?;
-        if certificate.is_some() && self.listen.is_none() {
-            return Err("tls_cert needs `listen`".into());
-        }
+        let listen = self.listener(folder)?;
         let limits = LadderLimits {
             jobs: self.jobs as usize,
             quota: self.quota,
@@ -261,10 +242,28 @@ impl LadderConfig {
         if visitors.is_some() && self.watch.is_none() {
             return Err("visitors needs `watch`".into());
         }
-        let connections = self.connections as usize;
-        let reconnect = self.reconnect.duration();
-        let listen = self.listen.map(|address| LadderListen { address, certificate, connections, reconnect });
         Ok(PreparedLadder { game, terms, limits, listen, visitors })
+    }
+
+    /// The listener for bots, still without their tokens; `None` if they do not connect.
+    fn listener(&self, folder: &Path) -> Result<Option<Listen>, Wrong> {
+        let names: SettingNames = |key, value| keys(key.trim_start_matches("listen."), value);
+        let (tls_cert, tls_key) = (self.tls_cert.clone(), self.tls_key.clone());
+        let files = pem_files(tls_cert.clone(), tls_key.clone(), names)?;
+        let Some(address) = self.listen else {
+            return if files.is_none() { Ok(None) } else { Err("tls_cert needs `listen`".into()) };
+        };
+        let config = ListenConfig {
+            connections: self.connections,
+            // Matches are between bots that are connected.
+            wait: Milliseconds(0).into(),
+            reconnect: self.reconnect.clone(),
+            tls_cert,
+            tls_key,
+            ..ListenConfig::new(address)
+        };
+        let listen = config.listener(None, |path| folder.join(path), names)?;
+        Ok(Some(Listen { is_open: true, ..listen }))
     }
 
     /// The openings of its matches.

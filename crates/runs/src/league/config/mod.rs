@@ -13,8 +13,8 @@ use std::sync::Arc;
 use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, Size, Unavailable};
 use referee_files::read_regular;
-use referee_game::Wrong;
 use referee_game::name::NameSet;
+use referee_game::{Wrong, keys};
 use referee_league::{LeagueBot, PlannedEvent, SUBMISSIONS};
 use referee_protocol::limits;
 use referee_report::page::PublicUrl;
@@ -22,7 +22,7 @@ use referee_web::{AboutLeague, OwnersLink, OwnersOptions};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-pub use ladder::{LadderConfig, LadderGame, LadderListen, LadderVisitors, PreparedLadder};
+pub use ladder::{LadderConfig, LadderGame, LadderVisitors, PreparedLadder};
 pub use program::{ProgramConfig, ProgramPlace};
 pub use retention::RecordRetention;
 
@@ -31,7 +31,7 @@ use owners::{OwnersConfig, SignUpConfig};
 use retention::RetentionConfig;
 
 use crate::RunError;
-use crate::config::{PublishConfig, SandboxConfig, check_files, keys, with_suggestion};
+use crate::config::{PublishConfig, SandboxConfig, check_files, with_suggestion};
 use crate::league::notices::{NoticeFiles, PagesConfig};
 use crate::submissions::{
     BuildsOn, SubmissionTerms, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,

@@ -8,7 +8,7 @@ use referee_bots::Launch;
 use referee_engine::runner::ResumedMatch;
 use referee_files::{Folder, Journal, Records, RunningMatches, StorageWait};
 use referee_game::chance::Seed;
-use referee_game::{Viewer, Wrong};
+use referee_game::{Viewer, Wrong, keys};
 use referee_league::{LadderRulings, LadderSeason, League};
 use referee_store::{Leases, StoreError, now, utc};
 use referee_web::{LadderPages, WatchOptions, WatchServer};
@@ -183,7 +183,7 @@ fn watch_server(
     let (hosts, delay) = (config.watch_hosts.clone(), config.watch_delay);
     let (url, info) = (config.watch_url.clone(), whole.publish.info);
     let proxies = config.watch_proxies.clone();
-    let options = WatchOptions { address, hosts, proxies, url, delay, info, stage: None };
+    let options = WatchOptions { address, hosts, proxies, url, delay, info, stage: None, names: keys };
     let server = WatchServer::open(options, game.rules.meta(), &game.catalog)
         .map_err(|why| RunError::machine(Wrong::at(format!("watch {address}"), why)))?;
     server.set_name(&whole.about().name_of(&config.name));

@@ -4,7 +4,6 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::Duration;
 
 use referee_bots::Launch;
 use referee_engine::driver::Run;
@@ -27,7 +26,7 @@ use super::retention::RetentionWork;
 use super::stop::{LeagueStop, StopSignals};
 use crate::Placement;
 use crate::RunError;
-use crate::league::config::{LadderGame, LadderListen, PreparedLadder};
+use crate::league::config::{LadderGame, PreparedLadder};
 use crate::league::{LadderScheduler, ladder_folder};
 use crate::placement::halt_on_error;
 
@@ -78,16 +77,9 @@ impl LeagueRun<'_> {
         let name = &config.name;
         let league = League::open(folder)?;
         let (bots, owners) = (league.bots()?, league.owners()?);
-        let listen = listen.map(|LadderListen { address, certificate, connections, reconnect }| Listen {
-            address,
-            certificate,
-            tokens: Some(tokens(&bots, &owners, now())),
-            is_open: true,
-            connections,
-            wait: Duration::ZERO,
-            reconnect,
-            refusals: pages.refusals.clone(),
-        });
+        let tokens = tokens(&bots, &owners, now());
+        let refusals = pages.refusals.clone();
+        let listen = listen.map(|listen| Listen { tokens: Some(tokens), refusals, ..listen });
         let StopSignals { drained, interrupted } = stop.part(wait.clone());
         let (changes, changed) = mpsc::unbounded_channel();
         let runner = MatchRunner {

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::RunError;
-use crate::config::{RunNotice, change_commands, check_files, default_sandbox, keys};
+use crate::config::{RunNotice, change_commands, check_files, default_sandbox};
 use crate::tournament::config::{EntrantConfig, TournamentConfig};
 use referee_bots::Command;
 use referee_bots::sandbox::{BotLimits, Sandbox, separate};
 use referee_engine::sources::{Connection, Source};
-use referee_game::Wrong;
 use referee_game::name::NameSet;
+use referee_game::{Wrong, keys};
 use referee_stats::schedule::Plan;
 
 impl TournamentConfig {

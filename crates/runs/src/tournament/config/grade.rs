@@ -4,12 +4,12 @@ use std::path::Path;
 
 use referee_bots::sandbox::{Mode, Sandbox};
 use referee_game::name::NameSet;
-use referee_game::{Wrong, hex};
+use referee_game::{Wrong, hex, keys};
 use referee_workers::archive::ArchiveId;
 use sha2::{Digest, Sha256};
 
 use crate::RunError;
-use crate::config::{PublishConfig, SandboxConfig, defaults, keys};
+use crate::config::{PublishConfig, SandboxConfig, defaults};
 use crate::submissions::BotFile;
 use crate::tournament::config::{EntrantConfig, TournamentConfig};
 

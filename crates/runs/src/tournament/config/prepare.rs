@@ -13,7 +13,7 @@ use referee_engine::sources::{BotSpec, Listen};
 use referee_game::chance::Seed;
 use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
-use referee_game::{Seating, Wrong, counted};
+use referee_game::{Seating, Wrong, counted, keys};
 use referee_match::{Adjudication, check_policy};
 use referee_report::tournament::Settings;
 use referee_stats::Deals;
@@ -21,9 +21,7 @@ use referee_stats::grade::{GradeScale, GradeTerms};
 use referee_stats::schedule::{ByePoints, Format, Participation, Plan, RankBy};
 
 use crate::RunError;
-use crate::config::{
-    KnownGames, OpeningBook, OpeningOrder, OpeningSource, RunNotice, adjudication, keys, listen,
-};
+use crate::config::{KnownGames, OpeningBook, OpeningOrder, OpeningSource, RunNotice, adjudication, listen};
 use crate::play::check_fresh;
 use crate::tournament::config::{FormatConfig, MirrorConfig, Restart, TournamentConfig};
 
