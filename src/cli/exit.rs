@@ -29,7 +29,6 @@ pub enum Exit {
     Interrupted = 130,
 }
 
-/// The exit codes, for `--help`.
 pub(super) const HELP: &str = "Exit codes of every subcommand:
   0    done, or passed
   1    it ran, and the answer is no (a record differs; a fault under --strict)
@@ -55,11 +54,6 @@ impl Failure {
     /// An invalid command line or configuration.
     pub fn usage(what: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
         Failure { exit: Exit::Usage, error: anyhow::Error::from_boxed(what.into()) }
-    }
-
-    /// One of both: what was asked for is wrong, or the machine cannot do it.
-    pub(super) fn of(is_usage: bool, what: impl Into<Box<dyn Error + Send + Sync>>) -> Failure {
-        if is_usage { Failure::usage(what) } else { Failure::cannot_run(what) }
     }
 
     /// Writes a text before it.

@@ -12,7 +12,7 @@ use crate::cli::find_game::with_games;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::{self, Screen};
 use crate::game::erased::RulesError;
-use crate::game::{Catalog, Chain, Notation};
+use crate::game::{Catalog, Chain, Notation, Wrong};
 use crate::record;
 
 /// Export records to a notation that other programs read, such as PDN for checkers or PGN for chess
@@ -81,8 +81,8 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
 ///
 /// # Errors
 /// Names those that the game has.
-pub(super) fn notation<'a>(catalog: &'a Catalog, game: &str, name: &str) -> Result<&'a dyn Notation, String> {
-    let rules = catalog.find(game).map_err(|unknown| unknown.to_string())?;
+pub(super) fn notation<'a>(catalog: &'a Catalog, game: &str, name: &str) -> Result<&'a dyn Notation, Wrong> {
+    let rules = catalog.find(game)?;
     rules.notation(name).ok_or_else(|| {
         let known: Vec<String> =
             rules.notations().iter().map(|notation| notation.name().to_ascii_lowercase()).collect();
@@ -91,6 +91,6 @@ pub(super) fn notation<'a>(catalog: &'a Catalog, game: &str, name: &str) -> Resu
         } else {
             format!("; it has {}", known.join(", "))
         };
-        format!("{game} has no {} notation{others}", name.to_ascii_uppercase())
+        format!("{game} has no {} notation{others}", name.to_ascii_uppercase()).into()
     })
 }

@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     if let Some(source) = league.set_source() {
         workers::announce(source, args.json)?;
     }
-    league.notices().iter().for_each(stderr_line);
+    league.notices().iter().for_each(|notice| stderr_line(Chain(notice)));
     if let Some(url) = league.owners_url() {
         announce(args.json.then(|| json::text(&OwnersAt { url })), format_args!("owners: {url}"));
     }

@@ -25,7 +25,7 @@ mod with_http {
 
     use crate::cli::exit::Failure;
     use crate::cli::options::option_names;
-    use crate::game::{Catalog, Meta};
+    use crate::game::{Catalog, Meta, Wrong};
     use crate::record::PublishedInfo;
     use crate::web::{StageHold, WatchOptions, WatchServer};
 
@@ -58,12 +58,12 @@ mod with_http {
         stage: Option<StageHold>,
     }
 
-    fn parse_hold(text: &str) -> Result<StageHold, String> {
+    fn parse_hold(text: &str) -> Result<StageHold, Wrong> {
         let delay = text.strip_prefix("delay=").and_then(|time| humantime::parse_duration(time).ok());
         match (text, delay) {
             ("hold=reveal", _) => Ok(StageHold::Reveal),
             (_, Some(delay)) => Ok(StageHold::Delay(delay)),
-            _ => Err("expected `delay=30s` with another time, or `hold=reveal`".to_owned()),
+            _ => Err("expected `delay=30s` with another time, or `hold=reveal`".into()),
         }
     }
 

@@ -269,22 +269,6 @@ fn sources(item: &str) -> Vec<String> {
     marked.chain(item.contains(" source: ").then(|| "source".to_owned())).collect()
 }
 
-#[test]
-fn no_message_of_an_error_contains_its_source() {
-    let mut with_source = 0;
-    for path in ["crates", "src"].into_iter().flat_map(files) {
-        let text = std::fs::read_to_string(&path).expect("the source can be read");
-        for (message, item) in messages(&text) {
-            for field in sources(item) {
-                let uses = [format!("{{{field}}}"), format!("{{{field}:"), format!(".{field}")];
-                assert!(!uses.iter().any(|field| message.contains(field)), "{}: {message}", path.display());
-                with_source += 1;
-            }
-        }
-    }
-    assert!(with_source > 30, "{with_source}");
-}
-
 /// The sources of crates and of the command, each with its text before its tests.
 fn code() -> Vec<(PathBuf, String)> {
     let mut paths: Vec<PathBuf> = ["crates", "src"].into_iter().flat_map(files).collect();
@@ -295,6 +279,96 @@ fn code() -> Vec<(PathBuf, String)> {
         (path, code)
     });
     code.collect()
+}
+
+#[test]
+fn no_message_of_an_error_contains_its_source() {
+    for (path, text) in code() {
+        for (message, item) in messages(&text) {
+            let uses = |field: &String| {
+                let uses = [format!("{{{field}}}"), format!("{{{field}:"), format!(".{field}")];
+                uses.iter().any(|field| message.contains(field))
+            };
+            assert!(!sources(item).iter().any(uses), "{}: {message}", path.display());
+            assert!(!message.contains("Chain("), "{}: {message}", path.display());
+        }
+    }
+}
+
+/// The types of fields of a variant or a struct, each with whether it is the source of the error.
+fn fields(item: &str) -> Vec<(&str, bool)> {
+    let Some(open) = item.find(['(', '{']) else { return Vec::new() };
+    let body = item[open + 1..].trim_end_matches(',').trim_end_matches([')', '}']);
+    let mut fields = vec![];
+    let (mut depth, mut begin) = (0, 0);
+    for (at, c) in body.char_indices().chain([(body.len(), ',')]) {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                fields.push(&body[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    let described = |field: &str| field.lines().all(|line| line.trim().is_empty());
+    fields.retain(|field| !described(field));
+    let typed = fields.into_iter().map(|field| {
+        let code = field.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let code = code.rsplit(": ").next().unwrap_or_default();
+        (
+            code.rsplit("] ").next().unwrap_or_default().trim(),
+            field.contains("#[from]") || field.contains("#[source]"),
+        )
+    });
+    typed.collect()
+}
+
+#[test]
+fn every_error_within_an_error_is_its_source() {
+    let code = code();
+    let mut errors: BTreeSet<&str> =
+        ["io::Error", "std::io::Error", "serde_json::Error", "rusqlite::Error"].into();
+    for (_, text) in &code {
+        for after in text.split("thiserror::Error").skip(1) {
+            let mut words = after.split_whitespace().skip_while(|word| !["enum", "struct"].contains(word));
+            let name = words.nth(1).unwrap_or_default();
+            errors.insert(name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default());
+        }
+    }
+    assert!(errors.contains("Wrong") && errors.contains("StoreError"), "{errors:?}");
+    for (path, text) in &code {
+        for (message, item) in messages(text).filter(|(message, _)| *message != "transparent") {
+            for (kind, is_source) in fields(item) {
+                let is_error = errors.contains(kind) || kind.contains("dyn Error");
+                assert!(!is_error || is_source, "{}: {message}: {kind}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn fields_of_errors_are_found() {
+    let text = "
+    #[error(\"{name} {1}\")]
+    Unreadable {
+        /// Its name.
+        name: BTreeMap<String, u8>,
+        #[source]
+        why: io::Error,
+    },
+    #[error(
+        \"one {}\", words(.0)
+    )]
+    Pair(String, #[from] Wrong),
+    #[error(\"two\")]
+    Plain,
+";
+    let found: Vec<_> = messages(text).map(|(_, item)| (fields(item), sources(item))).collect();
+    let named = vec![("BTreeMap<String, u8>", false), ("io::Error", true)];
+    let unnamed = vec![("String", false), ("Wrong", true)];
+    assert_eq!(found, [(named, vec!["why".to_owned()]), (unnamed, vec!["1".to_owned()]), (vec![], vec![])]);
 }
 
 /// The contents of the literals of a source, without its comments.

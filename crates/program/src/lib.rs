@@ -50,7 +50,6 @@ pub use directory::{MANIFEST, content};
 pub use keep::{keep, kept, version};
 pub use load::{files, is_game, load, load_kept, remove_copies, sandbox};
 pub use manifest::{Manifest, ManifestProgram};
-pub use referee_game::Wrong as BadAnswer;
 pub use rules::ProgramRules;
 #[cfg(feature = "wasm")]
 pub use wasm::WasmModule;

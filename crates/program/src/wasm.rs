@@ -14,7 +14,7 @@ use wasmtime::{
     WasmResults,
 };
 
-use crate::{BadAnswer, Carrier, MOST_ANSWER, Manifest, Restarts};
+use crate::{Carrier, MOST_ANSWER, Manifest, Restarts};
 
 /// The maximum size of the memory of an instance, in bytes.
 const MOST_MEMORY: usize = 256 << 20;
@@ -33,17 +33,17 @@ const MOST_START: u64 = FUEL_PER_MS;
 const MOST_ERROR: u64 = 20 * FUEL_PER_MS;
 /// The characters of an answer, and the bytes of a trap's reason, that a failure quotes.
 const QUOTED: usize = 400;
-/// How many instances may exist at once whose memory is reused. A thread has one at a time.
+/// The maximum number of instances whose memory is reused. A thread has one at a time.
 const POOLED: u32 = 1000;
 /// The maximum number of elements of the only table of such an instance.
 const POOLED_ELEMENTS: usize = 20_000;
-/// How many places of such instances keep memory after those of other modules.
+/// The maximum number of unused places that keep the memory of the module that used them last.
 const POOLED_UNUSED: u32 = 16;
-/// How much of a memory and of a table is reset by writing, in bytes; the rest is given back to the operating system.
+/// The part of a memory, and of a table, that is reset by writing, in bytes; the rest goes back to the operating system.
 const KEPT_MEMORY: usize = 4 << 20;
 const KEPT_WITHOUT_SCAN: usize = 256 << 10;
 const KEPT_TABLE: usize = 64 << 10;
-/// How much address space is reserved beyond a memory that is not reused, in bytes: it is copied when it outgrows that.
+/// The address space reserved beyond a memory that is not reused, in bytes: a memory that outgrows it is copied.
 const RESERVED: u64 = 64 << 20;
 
 /// The maximum size of the code of a module, in bytes: what compiles it takes up to ten seconds of a processor for each MiB.
@@ -174,8 +174,6 @@ enum Trapped {
     Beyond { offset: u32, length: u32, size: usize },
     #[error("its answer has {0} bytes; it has at most {MOST_ANSWER}")]
     LongAnswer(u32),
-    #[error("{}, in the answer {answer}", Chain(.what))]
-    Wrongly { what: BadAnswer, answer: String },
 }
 
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -247,7 +245,7 @@ impl WasmModule {
     fn answer(
         &self,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
     ) -> Result<(), Trapped> {
         let mut store = Store::new(self.module.engine(), Limits { is_running: false });
         store.limiter(|limits| limits);
@@ -312,7 +310,7 @@ impl RunningModule {
         &mut self,
         instance: &Instance,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
     ) -> Result<(), Trapped> {
         if instance.get_func(&mut self.store, INITIALIZE).is_some() {
             self.call::<(), ()>(instance, INITIALIZE, ())?;
@@ -336,7 +334,7 @@ impl RunningModule {
         };
         accept(answer).map_err(|what| {
             let answer = excerpt(&String::from_utf8_lossy(answer), QUOTED).into_owned();
-            Trapped::Wrongly { what, answer }
+            Trapped::Failed(format!("{}, in the answer {answer}", Chain(&what)))
         })
     }
 
@@ -386,7 +384,7 @@ impl Carrier for WasmModule {
     fn ask(
         &self,
         request: &[u8],
-        accept: &mut dyn FnMut(&[u8]) -> Result<(), BadAnswer>,
+        accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
     ) -> Result<Restarts, RulesFailed> {
         if is_interrupted() {
             return Err(RulesFailed::Interrupted);

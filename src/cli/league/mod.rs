@@ -25,7 +25,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::league::which::LeagueSelector;
 use crate::cli::screen;
-use crate::game::{Catalog, counted};
+use crate::game::{Catalog, Chain, counted};
 use crate::league::PlannedEvent;
 use crate::runs::RunError;
 use crate::runs::league::config::LeagueConfig;
@@ -149,7 +149,7 @@ fn check(args: &CheckArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     if config.submissions()?.is_some()
         && let Err(why) = submitted_sandbox(config.limits_of_programs())
     {
-        writeln!(out, "programs cannot be handed in without workers: {why}")?;
+        writeln!(out, "programs cannot be handed in without workers: {}", Chain(&why))?;
     }
     config.keep(config.workers()?.is_some_and(|workers| workers.is_given()))?;
     for PlannedEvent { at, what, ladder, season, .. } in &config.events {

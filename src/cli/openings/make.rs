@@ -94,7 +94,7 @@ const OPENINGS: Words = Words { template: "{pos}/{len} openings, {elapsed}{msg}"
 enum OutputLine<'a> {
     /// A balanced line.
     Opening { number: u32, moves: &'a [String], scores: [f64; 2] },
-    /// All of them.
+    /// The number of openings that were found.
     Openings(&'a Count),
 }
 
@@ -161,10 +161,11 @@ pub(in crate::cli) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure
     let mut bots = vec![args.bot; 2];
     args.sandbox.confine(&mut bots)?;
     let file = File::create_new(path).map_err(|error| {
-        Failure::of(
-            error.kind() == std::io::ErrorKind::AlreadyExists,
-            format!("-o {}: {error}", path.display()),
-        )
+        let what = format!("-o {}: {error}", path.display());
+        match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Failure::usage(what),
+            _ => Failure::cannot_run(what),
+        }
     })?;
     // The answers are read from records, which are deleted then.
     let folder =

@@ -148,19 +148,20 @@ impl BotLimits {
     /// Validates the values.
     ///
     /// # Errors
-    /// Begins with the name of the limit, and says its range.
-    pub fn check(&self) -> Result<(), Wrong> {
+    /// The first limit that is out of its range.
+    pub fn check(&self) -> Result<(), InvalidLimit> {
+        let wrong = |limit, why: Wrong| Err(InvalidLimit { limit, why });
         if self.memory.is_some_and(|memory| memory < Size::mebibytes(16)) {
-            return Err(Wrong::new("memory: at least 16MiB"));
+            return wrong("memory", "at least 16MiB".into());
         }
         if self.processes == Some(0) {
-            return Err(Wrong::new("processes: at least 1"));
+            return wrong("processes", "at least 1".into());
         }
         if self.cpus.is_some_and(|cpus| !(0.01..=1024.0).contains(&cpus)) {
-            return Err(Wrong::new("cpus: from 0.01 to 1024"));
+            return wrong("cpus", "from 0.01 to 1024".into());
         }
         if let Some(missing) = self.read.iter().find(|path| !path.exists()) {
-            return Err(format!("read: {} does not exist", missing.display()).into());
+            return wrong("read", format!("{} does not exist", missing.display()).into());
         }
         Ok(())
     }
@@ -268,7 +269,7 @@ impl Sandbox {
     ///
     /// # Errors
     /// An invalid limit.
-    pub fn with(&self, limits: BotLimits) -> Result<Sandbox, Wrong> {
+    pub fn with(&self, limits: BotLimits) -> Result<Sandbox, InvalidLimit> {
         limits.check()?;
         Ok(Sandbox { limits: limits.or(&self.limits), ..self.clone() })
     }
@@ -316,11 +317,21 @@ pub fn separate(bots: &mut [&mut Command]) {
     }
 }
 
+/// A limit of a bot that is out of its range.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{limit}")]
+pub struct InvalidLimit {
+    /// The key of the limit.
+    pub limit: &'static str,
+    #[source]
+    pub why: Wrong,
+}
+
 /// Reasons why a sandbox cannot be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Unavailable {
     #[error(transparent)]
-    Limit(#[from] Wrong),
+    Limit(#[from] InvalidLimit),
     #[error("the sandbox `{0}` is not available:{lines}", lines = lines(.1))]
     Layers(Mode, MissingLayers),
 }

@@ -2,18 +2,15 @@
 
 use std::net::SocketAddr;
 
-use referee_bots::sandbox::Unavailable;
-use referee_game::Chain;
-
 use crate::config::OmittedOpenings;
 
 /// A warning about valid settings.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunNotice {
-    #[error("note: bots run without a sandbox: {} (`{none}` hides this note)", one_line(.why))]
+    #[error("note: bots run without a sandbox: {why} (`{none}` hides this note)")]
     NoSandbox {
-        why: Unavailable,
+        why: String,
         /// The setting of no sandbox.
         none: String,
     },
@@ -21,15 +18,4 @@ pub enum RunNotice {
     NoTokens { address: SocketAddr, name: String },
     #[error("openings: {0}")]
     OmittedOpenings(OmittedOpenings),
-}
-
-fn one_line(why: &Unavailable) -> String {
-    match why {
-        Unavailable::Limit(what) => what.to_string(),
-        Unavailable::Layers(_, missing) => {
-            let missing: Vec<String> =
-                missing.iter().map(|(layer, why)| format!("{layer} {}", Chain(why))).collect();
-            missing.join("; ")
-        }
-    }
 }

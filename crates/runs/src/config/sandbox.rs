@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use referee_bots::Command;
-use referee_bots::sandbox::{BotLimits, Layer, Mode, Sandbox, Unavailable};
+use referee_bots::sandbox::{BotLimits, InvalidLimit, Layer, Mode, Sandbox, Unavailable};
 use referee_engine::sources::Source;
-use referee_game::{SettingNames, Wrong};
+use referee_game::{Chain, SettingNames, Wrong};
 use serde::{Deserialize, Serialize};
 
 use crate::RunError;
@@ -27,14 +27,12 @@ pub struct SandboxConfig {
 }
 
 /// The reason why there is no such sandbox.
-pub(crate) fn unavailable(why: &Unavailable, names: SettingNames) -> RunError {
+pub(crate) fn unavailable(why: Unavailable, names: SettingNames) -> RunError {
     match why {
-        Unavailable::Limit(what) => {
-            let what = what.to_string();
-            let (limit, what) = what.split_once(": ").unwrap_or(("", &what));
-            format!("{}: {what}", names(&format!("sandbox.limits.{limit}"), None)).into()
+        Unavailable::Limit(InvalidLimit { limit, why }) => {
+            Wrong::at(names(&format!("sandbox.limits.{limit}"), None), why).into()
         }
-        Unavailable::Layers(..) => {
+        why @ Unavailable::Layers(..) => {
             let allow = names("sandbox.allow_missing", Some("[\"LAYER\"]"));
             RunError::machine(format!("{why}\n`{allow}` does without a layer, which records then say"))
         }
@@ -59,7 +57,18 @@ impl SandboxConfig {
         let SandboxConfig { mode, allow_missing, limits } = self;
         let read = limits.read.iter().map(|path| resolve(path)).collect();
         Sandbox::new(*mode, allow_missing, BotLimits { read, ..limits.clone() })
-            .map_err(|why| unavailable(&why, names))
+            .map_err(|why| unavailable(why, names))
+    }
+}
+
+fn one_line(why: Unavailable) -> String {
+    match why {
+        Unavailable::Limit(what) => Chain(&what).to_string(),
+        Unavailable::Layers(_, missing) => {
+            let missing: Vec<String> =
+                missing.iter().map(|(layer, why)| format!("{layer} {}", Chain(why))).collect();
+            missing.join("; ")
+        }
     }
 }
 
@@ -67,7 +76,7 @@ impl SandboxConfig {
 pub fn default_sandbox(names: SettingNames, notices: &mut Vec<RunNotice>) -> Sandbox {
     Sandbox::new(Mode::Basic, &BTreeSet::new(), BotLimits::default()).unwrap_or_else(|why| {
         let none = names("sandbox.mode", Some("\"none\""));
-        notices.push(RunNotice::NoSandbox { why, none });
+        notices.push(RunNotice::NoSandbox { why: one_line(why), none });
         Sandbox::default()
     })
 }

@@ -154,16 +154,16 @@ impl WorkshopConfig {
         }
         let mut names = NameSet::default();
         // It stands for the last version of each.
-        names.add(BASE).map_err(|why| RunError::from(why.to_string()))?;
+        names.add(BASE)?;
         let agents = self.agents.iter().map(|agent| &agent.name);
         for name in agents.chain(self.opponents.iter().map(|opponent| &opponent.name)) {
-            names.add(name).map_err(|why| RunError::from(format!("name `{name}`: {why}")))?;
+            names.add(name).map_err(|why| Wrong::at(format!("name `{name}`"), why))?;
         }
         for agent in &self.agents {
             agent
                 .command
                 .parse::<Command>()
-                .map_err(|why| RunError::from(format!("agent `{}`: {why}", agent.name)))?;
+                .map_err(|why| Wrong::at(format!("agent `{}`", agent.name), why))?;
         }
         Ok(())
     }
@@ -187,8 +187,7 @@ impl WorkshopConfig {
     pub(super) fn find_game(&self, games: &mut KnownGames) -> Result<&'static dyn Rules, RunError> {
         let rules = games.find(&self.folder, &self.game)?;
         let Some(text) = self.tournament.get("disguise").and_then(Value::as_str) else { return Ok(rules) };
-        let rules =
-            disguise(rules, text).map_err(|why| RunError::from(format!("[tournament] disguise: {why}")))?;
+        let rules = disguise(rules, text).map_err(|why| Wrong::at("[tournament] disguise", why))?;
         games.add_kept(rules);
         Ok(rules)
     }
@@ -207,8 +206,8 @@ impl WorkshopConfig {
 
     /// The command line of an agent. Words that name files are seen from the directory of the workshop file.
     pub(super) fn command(&self, agent: &AgentConfig) -> Result<Command, RunError> {
-        let named = |why: &dyn std::fmt::Display| RunError::from(format!("agent `{}`: {why}", agent.name));
-        let mut command: Command = agent.command.parse().map_err(|why| named(&why))?;
+        let named = |why: Wrong| Wrong::at(format!("agent `{}`", agent.name), why);
+        let mut command: Command = agent.command.parse().map_err(named)?;
         for word in &mut command.argv {
             let path = self.folder.join(&word);
             if word.contains(['/', '.']) && path.is_file() {
@@ -217,7 +216,8 @@ impl WorkshopConfig {
         }
         command.env.clone_from(&agent.env);
         for name in &agent.pass_env {
-            let value = std::env::var(name).map_err(|why| named(&format_args!("pass_env: {name}: {why}")))?;
+            let value =
+                std::env::var(name).map_err(|why| named(Wrong::at(format!("pass_env: {name}"), why)))?;
             command.env.insert(name.clone(), value);
         }
         command.sandbox = match &self.sandbox {
@@ -246,7 +246,7 @@ impl WorkshopConfig {
     pub(super) fn build_sandbox(&self, terms: &SubmissionTerms) -> Result<Sandbox, RunError> {
         let allowed = self.bot_sandbox_config()?.map(|config| config.allow_missing).unwrap_or_default();
         let allowed = allowed.into_iter().chain(untested_layers()).collect();
-        Sandbox::new(Mode::Strict, &allowed, terms.build.clone()).map_err(|why| unavailable(&why, keys))
+        Sandbox::new(Mode::Strict, &allowed, terms.build.clone()).map_err(|why| unavailable(why, keys))
     }
 
     /// The limits of what agents hand in: those of leagues.

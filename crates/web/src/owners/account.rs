@@ -83,7 +83,6 @@ struct LadderFacts<'a> {
     url: Option<&'a str>,
     /// The players that can be challenged.
     players: Vec<String>,
-    /// Display names by name.
     display_names: BTreeMap<String, String>,
     /// Challenges of the owner's bots that wait.
     challenges: Vec<WaitingChallenge>,
@@ -251,7 +250,7 @@ pub(super) async fn leave(
     Body(LeaveBody { id }): Body<LeaveBody>,
 ) -> Result<Response, OwnersError> {
     if id != owner.id {
-        return Err(OwnersError::Field { what: "id", why: "to leave, send your id".to_owned() });
+        return Err(OwnersError::field("id", "to leave, send your id"));
     }
     owners.act(credential, OwnerAct::Leave).await?;
     Ok(owners.sign_out(COOKIE_NAME))

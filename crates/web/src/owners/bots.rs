@@ -26,7 +26,7 @@ pub(super) async fn add(
     ActiveOwner(SignedIn { credential, .. }): ActiveOwner,
     Body(NewBotBody { name }): Body<NewBotBody>,
 ) -> Result<Response, OwnersError> {
-    check_name(&name).map_err(|why| OwnersError::field("name", &why))?;
+    check_name(&name).map_err(|why| OwnersError::field("name", why))?;
     let added = owners.with(move |owners, league| {
         let act = OwnerAct::AddBot { name: &name, limit: owners.options().bots, per_day: NEW_BOTS };
         league.act_as_owner(&credential, act, now())?;
@@ -63,7 +63,7 @@ pub(super) async fn retire(
     Body(NewBotBody { name: said }): Body<NewBotBody>,
 ) -> Result<Response, OwnersError> {
     if said != name {
-        return Err(OwnersError::Field { what: "name", why: "to retire a bot, send its name".to_owned() });
+        return Err(OwnersError::field("name", "to retire a bot, send its name"));
     }
     owners
         .with(move |_, league| {
@@ -96,7 +96,7 @@ pub(super) async fn challenge(
             let of = owners.ladder(&ladder)?;
             if bots.len() != of.seats {
                 let why = format!("a match of {ladder} has {} bots", of.seats);
-                return Err(OwnersError::Field { what: "bots", why });
+                return Err(OwnersError::field("bots", why));
             }
             let act = OwnerAct::Challenge { ladder: &ladder, players: &bots, per_day: limit };
             Ok(league.act_as_owner(&credential, act, now())?)

@@ -20,12 +20,16 @@ pub(super) enum OwnersError {
     NotFromPage,
     #[error("a body is JSON, with `Content-Type: application/json`")]
     NotJson,
-    #[error("{0}")]
-    Body(String),
+    #[error(transparent)]
+    Body(Wrong),
     #[error("the body arrives too slowly: all of it within 15 s")]
     SlowBody,
-    #[error("`{what}`: {why}")]
-    Field { what: &'static str, why: String },
+    #[error("`{what}`")]
+    Field {
+        what: &'static str,
+        #[source]
+        why: Wrong,
+    },
     #[error("there is no {what} `{name}`")]
     NoSuch { what: &'static str, name: String },
     #[error("nobody signs up here: ask the organiser for a token")]
@@ -55,8 +59,8 @@ pub(super) enum OwnersError {
 }
 
 impl OwnersError {
-    pub(super) fn field(what: &'static str, why: &Wrong) -> OwnersError {
-        OwnersError::Field { what, why: Chain(why).to_string() }
+    pub(super) fn field(what: &'static str, why: impl Into<Wrong>) -> OwnersError {
+        OwnersError::Field { what, why: why.into() }
     }
 
     fn status(&self) -> StatusCode {

@@ -100,13 +100,10 @@ pub(super) async fn list(
 ) -> Result<Response, OwnersError> {
     let limit = query.limit.unwrap_or(LIST);
     if !(1..=MOST_LISTED).contains(&limit) {
-        return Err(OwnersError::Field {
-            what: "limit",
-            why: format!("{limit} is not from 1 to {MOST_LISTED}"),
-        });
+        return Err(OwnersError::field("limit", format!("{limit} is not from 1 to {MOST_LISTED}")));
     }
     if query.before.is_some() && query.ladder.is_none() {
-        return Err(OwnersError::Field { what: "before", why: "it needs `ladder`".to_owned() });
+        return Err(OwnersError::field("before", "it needs `ladder`"));
     }
     let found = owners.with(move |owners, league| {
         let bots = own_bots(league, &owner.id)?;

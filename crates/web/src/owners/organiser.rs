@@ -8,6 +8,7 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use referee_game::Wrong;
 use referee_league::{
     BotEnd, LadderMatches, League, LeagueChange, LeaguePart, MatchFilter, OrganiserAct, OwnerState,
     PlannedEvent, Submission,
@@ -343,7 +344,6 @@ fn disk_of(ladder: &OwnersLadder) -> Option<DiskFacts> {
     Some(DiskFacts { free: of.f_bavail * of.f_frsize, size: of.f_blocks * of.f_frsize })
 }
 
-/// A decision of the organiser.
 #[derive(Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Decision {
@@ -434,9 +434,7 @@ fn decided(
     decision: Decision,
 ) -> Result<(), OwnersError> {
     let pause = |ladder: Option<String>, bot: Option<String>| match (&ladder, &bot) {
-        (Some(_), Some(_)) => {
-            Err(OwnersError::Field { what: "bot", why: "either it, or `ladder`".to_owned() })
-        }
+        (Some(_), Some(_)) => Err(OwnersError::field("bot", "either it, or `ladder`")),
         (Some(name), None) => owners.ladder(name).map(|_| (ladder, bot)),
         _ => Ok((ladder, bot)),
     };
@@ -457,12 +455,10 @@ fn decided(
         }
         Decision::Undo { ruling, reason } => (RequestedDecision::Undo(ruling), reason),
         Decision::Announce { title, text } => {
-            let folder: PathBuf =
-                owners.options().announcements.clone().ok_or_else(|| OwnersError::Field {
-                    what: "act",
-                    why: "the file of the league has no `announcements` in `[pages]`".to_owned(),
-                })?;
-            announce(&folder, &title, &text, now()).map_err(|why| OwnersError::Body(why.to_string()))?;
+            let folder: PathBuf = owners.options().announcements.clone().ok_or_else(|| {
+                OwnersError::field("act", "the file of the league has no `announcements` in `[pages]`")
+            })?;
+            announce(&folder, &title, &text, now()).map_err(|why| OwnersError::Body(Wrong::of(&why)))?;
             return Ok(league.log(&user, &format!("announce {title}"), now())?);
         }
         other => {
@@ -492,7 +488,7 @@ fn decided(
         }
     };
     if reason.trim().is_empty() {
-        return Err(OwnersError::Field { what: "reason", why: "a ruling needs a reason".to_owned() });
+        return Err(OwnersError::field("reason", "a ruling needs a reason"));
     }
     league.rule(&RequestedRuling { decision: ruling, user, reason, is_public: true }, now())?;
     Ok(())

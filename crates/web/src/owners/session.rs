@@ -9,6 +9,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use referee_game::Wrong;
 use referee_league::{ActError, League, LeagueOwner, OwnerCredential};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -140,7 +141,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
             .map_err(|_| OwnersError::SlowBody.into_response())?
             .map_err(|error| crate::api::refused(error.status(), &error.body_text()))?;
         let parsed = serde_json::from_slice(&body);
-        parsed.map(Body).map_err(|error| OwnersError::Body(format!("the body: {error}")).into_response())
+        parsed.map(Body).map_err(|error| OwnersError::Body(Wrong::at("the body", error)).into_response())
     }
 }
 

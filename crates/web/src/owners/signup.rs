@@ -89,14 +89,14 @@ impl Profile {
         let Profile { display_name, affiliation, contact } = self;
         let [display_name, affiliation, contact] = [display_name, affiliation, contact].map(trimmed);
         if let Some(name) = display_name.as_ref().filter(|name| !name.is_empty()) {
-            check_display_name(name).map_err(|why| OwnersError::field("display_name", &why))?;
+            check_display_name(name).map_err(|why| OwnersError::field("display_name", why))?;
         }
         for (what, text) in [("affiliation", &affiliation), ("contact", &contact)] {
             let is_line =
                 |text: &String| text.chars().count() <= MOST_TEXT && !text.chars().any(char::is_control);
             if !text.as_ref().is_none_or(is_line) {
                 let why = format!("a line of at most {MOST_TEXT} characters");
-                return Err(OwnersError::Field { what, why });
+                return Err(OwnersError::field(what, why));
             }
         }
         Ok(Profile { display_name, affiliation, contact })
@@ -135,9 +135,9 @@ pub(super) async fn sign_up(
         SignUpMode::Invite if invitation.is_none() => return Err(OwnersError::NeedsInvitation),
         _ => {}
     }
-    check_name(&id).map_err(|why| OwnersError::field("id", &why))?;
+    check_name(&id).map_err(|why| OwnersError::field("id", why))?;
     if let Some(user) = user.as_ref().filter(|user| **user != id) {
-        return Err(OwnersError::Field { what: "id", why: format!("your proxy says that you are `{user}`") });
+        return Err(OwnersError::field("id", format!("your proxy says that you are `{user}`")));
     }
     let is_invited = invitation.is_some();
     let secret = invitation.map(|secret| Sha256::digest(secret.trim()).into());

@@ -13,6 +13,7 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
+use referee_game::Wrong;
 use referee_league::{
     ActError, ArrivingArchive, IntakeLimits, KeptOnLadder, League, LeagueOwner, OwnerAct, OwnerCredential,
     Refusal, Submission, SubmissionFiles,
@@ -192,7 +193,7 @@ pub(super) async fn submit(
     let end = Instant::now() + WHOLE;
     let arrived = timeout_at(end, async {
         while let Some(part) = timeout(SILENCE, parts.next()).await.map_err(|_| OwnersError::Slow)? {
-            let part = part.map_err(|error| OwnersError::Body(format!("the body: {error}")))?;
+            let part = part.map_err(|error| OwnersError::Body(Wrong::at("the body", error)))?;
             arriving.write(&part).map_err(OwnersError::Intake)?;
         }
         Ok::<_, OwnersError>(arriving)

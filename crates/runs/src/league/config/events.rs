@@ -59,7 +59,7 @@ impl EventConfig {
             }
             (None, true) => return Err("`season` is missing, the name of the season that ends".into()),
             (Some(season), true) => {
-                check_name(season).map_err(|why| Wrong::from(format!("season {season}: {why}")))?;
+                check_name(season).map_err(|why| Wrong::at(format!("season {season}"), why))?;
                 if others.iter().any(|other| other.season.as_ref() == Some(season)) {
                     return Err(format!("another event ends the season {season}").into());
                 }

@@ -8,7 +8,7 @@ use referee_bots::Launch;
 use referee_bots::sandbox::Unavailable;
 use referee_engine::runner::signalled;
 use referee_files::{Folder, StorageWait};
-use referee_game::Wrong;
+use referee_game::{Chain, Wrong};
 use referee_league::{League, SubmissionFiles};
 use referee_store::now;
 use referee_web::SubmissionIntake;
@@ -56,7 +56,7 @@ pub(super) fn open(
     build.read.clone_from(&limits.read);
     let checked: Vec<CheckedLadder> = ladders.iter().map(checked).collect();
     let here = submitted_sandbox(build).and_then(|build| Ok((build, submitted_sandbox(limits.clone())?)));
-    let lacking = here.as_ref().err().cloned();
+    let lacking = here.as_ref().err().map(missing_layers);
     let (place, why) = match (here, trials_of_workers, config.builds_on()) {
         (Err(Unavailable::Limit(what)), ..) => return Err(Wrong::at("[sandbox] limits", what).into()),
         (_, None, Some(BuildsOn::Workers)) => {
@@ -67,7 +67,7 @@ pub(super) fn open(
         }
         (Ok(_), Some(desk), Some(BuildsOn::Workers))
         | (Err(_), Some(desk), None | Some(BuildsOn::Workers)) => {
-            notices.extend(lacking.map(LeagueNotice::BuiltOnWorkers));
+            notices.extend(lacking.map(|missing| LeagueNotice::BuiltOnWorkers { missing }));
             let packed = ladders.iter().map(|ladder| pack_game(ladder.prepared.game.rules, &workers));
             let game_files = packed.collect::<Result<_, _>>()?;
             let archives = workers.join(ARCHIVES);
@@ -101,12 +101,12 @@ fn refusal(why: &Unavailable) -> String {
     )
 }
 
-pub(super) fn missing_layers(why: &Unavailable) -> String {
+fn missing_layers(why: &Unavailable) -> String {
     match why {
         Unavailable::Layers(_, missing) => {
             missing.keys().map(|layer| layer.as_str()).collect::<Vec<_>>().join(", ")
         }
-        Unavailable::Limit(what) => what.to_string(),
+        Unavailable::Limit(what) => Chain(what).to_string(),
     }
 }
 
