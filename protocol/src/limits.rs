@@ -62,12 +62,12 @@ pub const LONG_HELLOS: usize = 256;
 /// Grace period for `hello` during which a connection is not closed in favour of others, in milliseconds, unless most
 /// connections of its address fail.
 pub const GRACE_MS: u64 = 3_000;
-/// How long a `hello` beyond the connection limit of its name waits for another connection of that name to end, in
+/// Time for which a `hello` beyond the connection limit of its name waits for another connection of that name to end, in
 /// milliseconds.
 pub const RECONNECT_MS: u64 = 500;
-/// How long the matches of a lost connection wait for one that replaces it, in milliseconds.
+/// Time for which the matches of a lost connection wait for one that replaces it, in milliseconds.
 pub const LOST_MS: u64 = 60_000;
-/// How many times a seat can lose its connection in a match and continue on another one.
+/// Number of times that a seat can lose its connection in a match and continue on another one.
 pub const RECONNECTIONS: usize = 5;
 /// Longest `reconnect` in a bot's `hello`, in characters.
 pub const RECONNECT_ID: usize = 64;
@@ -79,7 +79,7 @@ pub const WRONG_TOKEN_MOST_MS: u64 = 2_000;
 pub const CONNECTIONS: usize = 8;
 /// Bytes of standard error of a started bot that are kept for each match (the last ones).
 pub const STDERR: usize = 64 * 1024;
-/// How long after the end of its stream a process may exit so that its exit is the fault, in milliseconds.
+/// Time from the end of its stream within which the exit of a process is the fault, in milliseconds.
 pub const EXIT_MS: u64 = 2_000;
 /// Time from end of input to SIGTERM, in milliseconds.
 pub const END_OF_INPUT_MS: u64 = 2_000;

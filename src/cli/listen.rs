@@ -14,7 +14,7 @@ use crate::game::Chain;
 use crate::runs::config::{ListenConfig, Milliseconds, listen, parse_token};
 use crate::sources::{Listen, Source};
 
-/// How bots connect.
+/// The listener for bots that connect.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Bots that connect (tcp:NAME)")]
 pub(super) struct ListenOptions {

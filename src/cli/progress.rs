@@ -191,7 +191,6 @@ const AT_LEAST: Words = Words {
     what: "matches",
 };
 
-/// The display of the progress.
 struct Display {
     bar: ProgressBar,
     /// Set if standard error is not a terminal.

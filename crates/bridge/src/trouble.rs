@@ -16,7 +16,6 @@ pub(crate) enum Trouble {
     Ended { status: ExitStatus, last: String },
     #[error("the engine does not stop thinking; it is started again for the next match")]
     Stuck,
-    /// An option is wrong.
     #[error(transparent)]
     Option(Wrong),
     #[error(transparent)]

@@ -106,7 +106,6 @@ impl Records {
         self.inner.folder.path()
     }
 
-    /// The path of the record of a match.
     pub fn path(&self, match_id: &str) -> PathBuf {
         self.inner.folder.path().join(sealed_name(match_id))
     }

@@ -14,7 +14,6 @@ pub const MAX_SEATS: usize = 6;
 pub struct Seat(pub u8);
 
 impl Seat {
-    /// The seat as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }

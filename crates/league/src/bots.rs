@@ -85,7 +85,6 @@ impl LeagueBot {
     }
 }
 
-/// The display names of bots, by name.
 #[derive(Clone, Debug, Default)]
 pub struct BotDisplayNames(BTreeMap<String, String>);
 

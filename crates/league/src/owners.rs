@@ -334,7 +334,6 @@ pub(super) fn add_invitation(db: &Connection, invitation: &Invitation) -> rusqli
     db.execute(sql, values).map(drop)
 }
 
-/// Uses an invitation for an owner.
 fn use_invitation(
     db: &Connection,
     secret: &SecretHash,

@@ -128,7 +128,6 @@ impl Playing {
         PhaseFlow::Continue(playing)
     }
 
-    /// The seats that have to decide.
     fn deciding(&self) -> SeatSet {
         self.decision.as_ref().map_or(SeatSet::EMPTY, OpenDecision::seats)
     }

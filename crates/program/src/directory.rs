@@ -263,7 +263,6 @@ struct ListedFiles<'a> {
 }
 
 impl ListedFiles<'_> {
-    /// Adds a file or the files of a directory.
     fn add(&mut self, file: PathBuf) -> Result<(), Wrong> {
         if self.folder.resolve(&file)?.is_dir() {
             return self.add_all(&file);

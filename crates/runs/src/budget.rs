@@ -12,7 +12,7 @@ pub(crate) struct Budget {
     bots: Vec<BotBudget>,
 }
 
-/// The same for a bot.
+/// The limit of one bot, and its costs so far.
 #[derive(Clone, Debug)]
 pub(crate) struct BotBudget {
     pub(crate) name: String,

@@ -72,7 +72,7 @@ pub(super) struct LiveBoard {
     head: ReplayHead,
     viewer: Viewer,
     replay: LiveReplay,
-    /// From number `first` on.
+    /// The last steps, of which the first has the number `first`.
     steps: VecDeque<BoardStep>,
     first: u64,
     /// The number of steps shown; the others are held back by the delay.

@@ -77,7 +77,6 @@ impl NamesAndRulings {
         true
     }
 
-    /// The display name for a name.
     pub(super) fn display_name(&self, name: &str) -> Option<String> {
         self.names.get(name).cloned()
     }
@@ -183,7 +182,6 @@ pub struct StandingsView {
     pub next: Vec<NextMatch>,
     /// On a ladder: the match after which the first place changed hands for the last time.
     pub last_change_of_lead: Option<LeadTaken>,
-    /// Display names.
     pub names: Arc<DisplayNames>,
     /// The rulings on matches of the run, in the order in which they were made.
     pub rulings: Arc<Vec<RulingRow>>,

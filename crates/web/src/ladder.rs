@@ -44,7 +44,6 @@ pub(super) struct LadderEntry {
     pub(super) tls: bool,
     /// The players that are connected, or programs; without those that are excluded for their faults.
     pub(super) online: Vec<String>,
-    /// Display names, by name.
     pub(super) display_names: DisplayNames,
     /// The link to the pages of owners.
     #[serde(skip_serializing_if = "Option::is_none")]

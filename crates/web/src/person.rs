@@ -137,7 +137,7 @@ pub(super) struct Person {
     changed: watch::Sender<()>,
     /// Becomes true when the server closes.
     pub(super) closes: watch::Sender<bool>,
-    /// Of the page.
+    /// The open streams of the page.
     pub(super) streams: OpenCount,
 }
 

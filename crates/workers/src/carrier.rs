@@ -21,7 +21,6 @@ use crate::unit::{EncodedOutcome, UnitId, UnitOutcome, WorkUnit};
 /// longer than the longest pause between two attempts to connect and the handshake.
 pub(super) const RECONNECT_WINDOW: Duration = Duration::from_secs(20);
 
-/// The coordinator's end of a carrier.
 pub trait CoordinatorEnd {
     /// Serves the coordinator until `orders` is closed, then passes on the remaining ones.
     ///
@@ -34,7 +33,6 @@ pub trait CoordinatorEnd {
     ) -> impl Future<Output = Result<(), Wrong>>;
 }
 
-/// A worker's end of a carrier.
 pub trait WorkerEnd {
     /// Serves the worker until `requests` is closed, then passes on the remaining ones. Connects again after a loss,
     /// and sends outcomes again that have no verdict.

@@ -37,7 +37,6 @@ pub struct Coordinator {
     pub(super) activity: Activity,
 }
 
-/// The activity of a coordinator's workers.
 #[derive(Clone, Debug, Default)]
 pub struct Activity(Arc<WorkerCounts>);
 

@@ -60,7 +60,7 @@ pub(super) struct RunArgs {
     options: PlayOptions,
 }
 
-/// How to play a tournament, whether it is started or resumed.
+/// Options of a tournament that is started or resumed.
 #[derive(Debug, ClapArgs)]
 pub(in crate::cli) struct PlayOptions {
     /// Do not wait until records and results are on the disk: faster, but a power failure may lose them

@@ -45,7 +45,6 @@ pub(super) struct ReadySet {
 }
 
 impl ReadySet {
-    /// Takes all of them.
     pub(super) fn take(&mut self) -> Vec<SessionKey> {
         self.queue.take(&mut self.keys);
         std::mem::take(&mut self.keys)

@@ -185,7 +185,6 @@ const PIECES: Wrong = Wrong::new(
      last rank, and only the side to move may be in check, by at most two pieces",
 );
 
-/// This part of a FEN is wrong.
 fn bad(what: &str, part: &str, expected: &str) -> Wrong {
     format!("in the FEN {what}`{}` {expected}", excerpt(part)).into()
 }

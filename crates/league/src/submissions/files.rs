@@ -68,7 +68,7 @@ pub struct KeptOnLadder {
 }
 
 impl KeptOnLadder {
-    /// What is kept in the directory of a submission.
+    /// The data that a submission keeps, in its directory.
     fn within(directory: &Path) -> Vec<KeptOnLadder> {
         let mut found = BTreeMap::<String, KeptOnLadder>::new();
         for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {

@@ -38,7 +38,6 @@ struct RestLine {
     totals: [InfoTotals; 2],
 }
 
-/// The contents of a results file.
 #[derive(Debug)]
 pub struct ResultsContents {
     /// The setup of the last part of the run.

@@ -41,7 +41,7 @@ pub struct Tournament {
     pub folder: TournamentFolder,
     /// The tournament file. Its paths are relative to the directory.
     pub config: TournamentConfig,
-    /// The same, validated.
+    /// The validated contents of the file.
     pub prepared: PreparedTournament,
     pub schedule: Schedule,
     /// With the game of the tournament.

@@ -41,13 +41,13 @@ pub struct OpenedWorkers {
 
 #[derive(Clone, Debug)]
 pub enum SetSource {
-    /// They connect.
+    /// Workers connect to the coordinator.
     Address {
         address: SocketAddr,
         /// The file to give to them.
         token_file: PathBuf,
     },
-    /// They use a NATS server.
+    /// Workers and the coordinator use a NATS server.
     Queue {
         url: NatsUrl,
         queue: String,

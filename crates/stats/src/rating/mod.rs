@@ -31,7 +31,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// From a standard error.
+    /// An estimate with a normal interval at 95%; `error` is its standard error.
     pub(crate) fn normal(value: f64, error: f64) -> Estimate {
         Estimate { value, low: value - Z95 * error, high: value + Z95 * error }
     }

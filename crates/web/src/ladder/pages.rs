@@ -119,7 +119,6 @@ impl fmt::Debug for AboutLeague {
 }
 
 impl AboutLeague {
-    /// The name of the pages of a ladder.
     pub fn name_of(&self, ladder: &str) -> String {
         self.name.as_ref().map_or_else(|| ladder.to_owned(), |league| format!("{league}: {ladder}"))
     }

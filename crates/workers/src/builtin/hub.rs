@@ -25,7 +25,6 @@ const IDLE: Duration = Duration::from_secs(10);
 /// The time that the end of the run may take to reach the workers.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// From a connection to the hub.
 pub(super) enum FromConnection {
     /// An admitted worker, with a sender for its messages and for its number.
     Joined(WorkerHello, UnboundedSender<HubMessage>),

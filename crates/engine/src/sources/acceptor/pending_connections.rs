@@ -127,7 +127,6 @@ impl<K: Copy + Eq + Hash> PendingConnections<K> {
         self.by_session.contains_key(&session)
     }
 
-    /// The address of a pending connection.
     pub(super) fn address(&self, session: K) -> Option<IpAddr> {
         self.by_session.get(&session).map(|&(_, _, address)| address.to_canonical())
     }

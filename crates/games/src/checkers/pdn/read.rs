@@ -53,7 +53,7 @@ struct Tags {
 
 /// A game that is not valid.
 enum BadGame {
-    /// Of another type.
+    /// Its tag `GameType` is that of other draughts.
     Skipped(Flaw),
     Wrong(Flaw),
 }

@@ -13,7 +13,7 @@ pub(super) struct EventConfig {
     /// RFC 3339.
     at: String,
     what: EventKind,
-    /// All of them without it.
+    /// The ladder that it is about; `None`: all ladders.
     #[serde(default)]
     ladder: Option<String>,
     /// The name of the season that ends.

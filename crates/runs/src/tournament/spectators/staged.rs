@@ -59,7 +59,7 @@ impl StagedSchedule {
     }
 }
 
-/// What spectators may know.
+/// The part of a tournament that spectators may see.
 struct Shown {
     schedule: Schedule,
     /// The rulings that concern no match which waits, in the order in which they were made.

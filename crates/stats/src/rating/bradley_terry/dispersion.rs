@@ -28,7 +28,7 @@ pub(super) struct Dispersion {
 }
 
 impl Dispersion {
-    /// Without results.
+    /// The dispersion before there are results.
     pub(super) const UNKNOWN: Dispersion =
         Dispersion { value: 1.0, widening: 1.0, is_of_played_openings: false };
 
