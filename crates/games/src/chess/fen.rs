@@ -7,7 +7,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use cozy_chess::{
-    Board, BoardBuilder, BoardBuilderError, Color, File, Piece, Rank, Square, get_pawn_attacks,
+    Board, BoardBuilder, BoardBuilderError, Color, File, Piece, Rank, Square, get_king_moves,
+    get_pawn_attacks,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -239,7 +240,10 @@ impl FromStr for Fen {
             BoardBuilderError::InvalidEnPassant => bad_square(),
             _ => PIECES,
         })?;
-        if board.checkers().len() > 2 { Err(PIECES) } else { Ok(Fen { board, quiet_plies }) }
+        // The library does not count a king among the pieces that give check.
+        let [white, black] = Color::ALL.map(|color| board.king(color));
+        let is_wrong = board.checkers().len() > 2 || get_king_moves(white).has(black);
+        if is_wrong { Err(PIECES) } else { Ok(Fen { board, quiet_plies }) }
     }
 }
 

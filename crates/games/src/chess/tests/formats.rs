@@ -63,6 +63,7 @@ fn an_invalid_fen_is_rejected_with_the_reason() {
         (of("4kk2/8/8/8/8/8/8/4K3"), "the FEN is no position of chess: "),
         (of("P3k3/8/8/8/8/8/8/4K3"), "the FEN is no position of chess: "),
         (of("4k3/8/8/8/8/8/8/4R1K1"), "the FEN is no position of chess: "),
+        (of("8/8/8/8/8/6Q1/8/Kk6"), "the FEN is no position of chess: "),
         (lone("x K - 0 1"), "`x` is no side: "),
         (lone("w KK - 0 1"), "the castling rights `KK` do not fit: "),
         (lone("w Q - 0 1"), "the castling rights `Q` do not fit: "),
