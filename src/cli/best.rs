@@ -209,6 +209,7 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
         ("resign", args.adjudication.resign.map(|rule| rule.to_string().into())),
         ("draw", args.adjudication.draw.map(|rule| rule.to_string().into())),
         ("max_moves", args.adjudication.max_moves.map(Value::from)),
+        ("syzygy", args.adjudication.syzygy.map(|path| Value::from(path.to_string_lossy()))),
         ("openings", args.openings.map(|path| Value::from(path.to_string_lossy()))),
         ("seed", args.seed.map(|seed| seed.to_hex().into())),
         ("seed_file", args.seed_file.map(|path| Value::from(path.to_string_lossy()))),

@@ -411,6 +411,9 @@ pub(super) enum VerifyLine<'a> {
         /// Files of the rules that are not those of the record, which `--accept-changed` accepts.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         changed_files: Vec<String>,
+        /// Whether what Syzygy tables said was taken from the record, since there are none here.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        tables_trusted: bool,
     },
     Flaw {
         file: &'a Path,

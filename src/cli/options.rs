@@ -12,11 +12,12 @@ use serde_json::{Map, Value};
 use crate::cli::exit::Failure;
 use crate::driver::{Run, Terms};
 use crate::files::Records;
-use crate::game::Chain;
 use crate::game::chance::Seed;
+use crate::game::erased::Rules;
+use crate::game::{Catalog, Chain};
 use crate::referee::{Adjudication, DrawRule, ResignRule};
 use crate::runs::config::defaults::SLOTS;
-use crate::runs::config::{self, ClockLimits, Milliseconds, ReadyLimits};
+use crate::runs::config::{self, ClockLimits, Milliseconds, ReadyLimits, with_syzygy};
 use crate::runs::regression::Hypotheses;
 use crate::stats::sprt::EloModel;
 
@@ -127,11 +128,30 @@ pub(super) struct AdjudicationOptions {
     /// A draw when each side has made so many moves after the opening
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(super) max_moves: Option<u32>,
+    /// A directory of Syzygy tables of chess, KQvK.rtbw and so on: after a capture or a move of a pawn, the result that they give the
+    /// position ends the match
+    #[arg(long, value_name = "DIR")]
+    pub(super) syzygy: Option<PathBuf>,
 }
 
 impl AdjudicationOptions {
     fn rules(&self) -> Adjudication {
-        Adjudication { resign: self.resign, draw: self.draw, max_moves: self.max_moves }
+        Adjudication { resign: self.resign, draw: self.draw, max_moves: self.max_moves, syzygy: None }
+    }
+
+    /// Opens the tables of endgames, which the rules of the game have then, also in the catalog.
+    pub(super) fn with_tables(
+        &self,
+        rules: &'static dyn Rules,
+        catalog: &mut Catalog,
+        adjudication: &mut Adjudication,
+    ) -> Result<&'static dyn Rules, Failure> {
+        let Some(directory) = &self.syzygy else { return Ok(rules) };
+        let (rules, rule) =
+            with_syzygy(rules, directory).map_err(|why| Failure::usage(format!("--{}", Chain(&why))))?;
+        catalog.replace(rules);
+        adjudication.syzygy = Some(rule);
+        Ok(rules)
     }
 }
 

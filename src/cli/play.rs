@@ -60,6 +60,7 @@ use crate::sources::{self, BotSpec, Source};
   referee play saxum ./old ./new -n 1000 --jobs 2 --pin
   referee play saxum ./old ./new -n 400 --mirror --record records --luck auto
   referee play chess ./old ./new -n 200 --mirror --openings book.epd --resign score=600,moves=3 --draw score=10,moves=8,after=40
+  referee play chess ./old ./new -n 200 --mirror --openings book.epd --syzygy tables
   referee play checkers tcp:alice ./bot --listen 127.0.0.1:4700 --token-file tokens
   referee play checkers ./old ./new -n 100 --disguise 'a text that no bot knows'
   referee play checkers ./bot ./bot --set draw_plies=80 --on-fault retry=3 --json
@@ -136,15 +137,16 @@ enum MirrorOption {
 }
 
 pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let (rules, catalog) = &args.disguise.find_game(&args.game, catalog)?;
-    let rules = *rules;
+    let (rules, mut catalog) = args.disguise.find_game(&args.game, catalog)?;
     let seating = seating_for(rules, args.bots.len(), args.seats).map_err(|what| match args.seats {
         Some(seats) => Failure::usage(format!("--seats {seats}: {what}")),
         None => Failure::usage(format!("{}: {what}", counted(args.bots.len(), "bot", "bots"))),
     })?;
     change_directories(&mut args.bots, &args.directories)?;
     let names = given_names(&args.bots, args.names)?;
-    let run = args.terms.run()?;
+    let mut run = args.terms.run()?;
+    let rules = args.terms.adjudication.with_tables(rules, &mut catalog, &mut run.terms.adjudication)?;
+    let catalog = &catalog;
     check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
     run.terms.adjudication.check(rules.meta(), seating).map_err(Failure::usage)?;
     let openings = args.openings.source(0);

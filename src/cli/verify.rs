@@ -18,6 +18,7 @@ use crate::game::counted;
 use crate::game::json;
 use crate::game::{Catalog, Chain, CheckedGame, Flaw, Notation, Validity};
 use crate::record;
+use crate::runs::config::add_syzygy;
 use anyhow::Context as _;
 
 /// Verify records: seal, commitment, draws, legality, clocks, faults, result; PDN files of checkers, PGN files of chess
@@ -41,6 +42,7 @@ use anyhow::Context as _;
   referee verify public/matches/m1.html
   referee verify public/m1.jsonl --private owners/m1.seat0.jsonl
   referee verify records --game examples/games/connect_four
+  referee verify records --syzygy tables
   referee verify games.pgn
   referee verify games.pdn --strict")]
 pub(super) struct Args {
@@ -54,6 +56,10 @@ pub(super) struct Args {
     /// SHA-256; may be repeated
     #[arg(long, value_name = "FILE")]
     private: Vec<PathBuf>,
+    /// The directory of the Syzygy tables by which matches were adjudicated; without it, what tables said is taken from the records, and
+    /// the output says so
+    #[arg(long, value_name = "DIR")]
+    syzygy: Option<PathBuf>,
     /// Reject deviations from the notation even if they are unambiguous
     #[arg(long)]
     strict: bool,
@@ -65,12 +71,18 @@ pub(super) struct Args {
 impl fmt::Display for VerifyLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            VerifyLine::Record { file, ok, differences, changed_files } => {
+            VerifyLine::Record { file, ok, differences, changed_files, tables_trusted } => {
                 if let Some(changed) = of_changed_files(changed_files) {
                     writeln!(f, "{}: {changed}", file.display())?;
                 }
-                if *ok {
-                    writeln!(f, "{}: ok", file.display())?;
+                match (ok, tables_trusted) {
+                    (true, false) => writeln!(f, "{}: ok", file.display())?,
+                    (true, true) => writeln!(
+                        f,
+                        "{}: ok; what tables say was not recomputed (--syzygy DIR)",
+                        file.display()
+                    )?,
+                    (false, _) => {}
                 }
                 differences.iter().try_for_each(|what| writeln!(f, "{}: {}", file.display(), Chain(what)))
             }
@@ -103,7 +115,11 @@ impl fmt::Display for VerifyLine<'_> {
 }
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
-    let catalog = &args.replay.catalog(catalog)?;
+    let mut catalog = args.replay.catalog(catalog)?;
+    if let Some(directory) = &args.syzygy {
+        add_syzygy(&mut catalog, directory).map_err(|why| Failure::usage(format!("--{}", Chain(&why))))?;
+    }
+    let catalog = &catalog;
     let files = expand(&args.files, &["jsonl", "html", "pdn", "pgn"])?;
     let out = Screen(TolerantStdout::new());
     let mut printer = VerifyPrinter {
@@ -176,7 +192,8 @@ impl<W: Write> VerifyPrinter<'_, W> {
         self.have_rules_failed |= differences.iter().any(|difference| difference.rules_failed);
         self.digests.extend(record::private_digests(record));
         let changed_files = record::changed_files(record, self.catalog);
-        self.print(&VerifyLine::Record { file, ok, differences: &differences, changed_files })
+        let tables_trusted = record::trusts_tables(record, self.catalog);
+        self.print(&VerifyLine::Record { file, ok, differences: &differences, changed_files, tables_trusted })
     }
 
     fn private(&mut self, file: &Path, lines: &[u8]) -> io::Result<()> {

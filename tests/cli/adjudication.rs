@@ -1,10 +1,11 @@
-//! Matches that the referee ends by the scores that bots state, or after the most moves.
+//! Matches that the referee ends by the scores that bots state, after the most moves, or by tables of endgames.
 
 use serde_json::{Value, json};
 
 use crate::common::league::{League, drain, receive_matches};
-use crate::common::{Folder, SEED, referee, the};
+use crate::common::{Folder, SEED, Signal, referee, the};
 use crate::records::{changed, line_of, resealed};
+use crate::workers::{Coordinator, wait_until, worker_of};
 
 /// A bot of chess that moves a knight out and back, which is legal in every position of the match, and states the scores of
 /// this Python expression of its turn `n`.
@@ -128,9 +129,10 @@ fn a_ladder_adjudicates_and_its_finals_do() {
     let folder = Folder::new();
     let (loser, winner) = (knights(&folder, "loser", "-600"), knights(&folder, "winner", "600"));
     let rules = "resign = \"score=600,moves=2\"\ndraw = \"score=10,moves=8,after=40\"\nmax_moves = 30\n";
+    let tables = format!("syzygy = \"{TABLES}\"\n");
     let toml = format!(
         "[sandbox]\nmode = \"basic\"\n[[ladders]]\nname = \"knights\"\ngame = \"chess\"\noptions = {{ repetitions = 0 }}\n\
-         rest = \"0s\"\nhello_limit = \"60s\"\n{rules}\
+         rest = \"0s\"\nhello_limit = \"60s\"\n{rules}{tables}\
          [[programs]]\nname = \"loser\"\ncommand = \"{loser}\"\n[[programs]]\nname = \"winner\"\ncommand = \"{winner}\"\n"
     );
     let league = League { file: folder.write("league.toml", toml), folder };
@@ -151,11 +153,182 @@ fn a_ladder_adjudicates_and_its_finals_do() {
     let ended = league.run(&["finals", "--top", "2", "--dir", &finals, "--json"]).done();
     assert!(ended.all("match").iter().all(|played| played["reason"] == "resign"), "{}", ended.stdout);
     let written = league.folder.read("finals/tournament.toml");
-    assert!(rules.lines().all(|rule| written.contains(rule)), "{written}");
+    assert!(rules.lines().all(|rule| written.contains(rule)) && written.contains(&tables), "{written}");
 
-    let three = league.folder.read("league.toml").replace("game = \"chess\"", "game = \"keezen\"\nseats = 6");
+    let three = league.folder.read("league.toml").replace(&tables, "");
+    let three = three.replace("game = \"chess\"", "game = \"keezen\"\nseats = 6");
     let three = league.folder.write("three.toml", three.replace("options = { repetitions = 0 }\n", ""));
     referee(["league", "check", "--league", &three]).with_code(2).says(&["adjudication needs two sides"]);
+}
+
+/// The Syzygy tables of three pieces.
+const TABLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/syzygy");
+
+/// A bot of chess that promotes its pawn, or moves it to a king that captures it; else it moves its king.
+fn pawn_mover(folder: &Folder, name: &str) -> String {
+    let script = "def turn(t):
+    pawn = [m for m in t['legal'] if m in ('a7a8q', 'e2e3')]
+    move(t, (pawn or t['legal'])[0])
+play(turn=turn)";
+    folder.bot(name, script)
+}
+
+#[test]
+fn tables_end_a_match_after_a_move_of_a_pawn() {
+    let folder = Folder::new();
+    let bot = pawn_mover(&folder, "bot");
+    let won = "8/P7/8/4k3/8/8/8/K7 w - - 0 1";
+    for (fen, ranks) in [
+        (won, [1, 2]),
+        ("8/8/8/8/4k3/8/4P3/K7 w - - 0 1", [1, 1]),
+        // The position of a match of Chess960 without castling rights is the same.
+        ("8/P7/8/4k3/8/8/8/4K2R w - - 0 1", [0, 0]),
+    ] {
+        let folder = Folder::new();
+        let records = folder.text("records");
+        let fen = format!("fen={fen}");
+        let args =
+            ["play", "chess", &bot, &bot, "--set", &fen, "--set", "variant=chess960", "--syzygy", TABLES];
+        referee([&args[..], &["--max-moves", "2", "--record", &records]].concat()).done();
+        let record = folder.record("records/m1.jsonl");
+        let result = the("result", &record);
+        if ranks == [0, 0] {
+            // More pieces than tables.
+            assert_eq!(result["reason"], "max_moves", "{result}");
+            continue;
+        }
+        assert_eq!([&result["ended_by"], &result["reason"]], ["adjudication", "tablebases"], "{result}");
+        assert_eq!([&result["ranks"], &result["decisions"]], [&json!(ranks), &json!(1)], "{result}");
+        assert_eq!(record[0]["adjudication"], json!({"max_moves": 2, "syzygy": {"pieces": 3}}));
+        assert!(!record[0].to_string().contains("fixtures"), "the directory is not public");
+        let shown = referee(["show", &folder.text("records/m1.jsonl")]).done().stdout;
+        assert!(shown.contains("tablebases"), "{shown}");
+    }
+}
+
+#[test]
+fn verdict_of_tables_is_recomputed_where_they_are() {
+    let folder = Folder::new();
+    let bot = pawn_mover(&folder, "bot");
+    let records = folder.text("records");
+    let fen = "fen=8/P7/8/4k3/8/8/8/K7 w - - 0 1";
+    referee(["play", "chess", &bot, &bot, "--set", fen, "--syzygy", TABLES, "--record", &records]).done();
+    let file = folder.text("records/m1.jsonl");
+    let without = referee(["verify", &file]).done().stdout;
+    assert_eq!(without, format!("{file}: ok; what tables say was not recomputed (--syzygy DIR)\n"));
+    let line = referee(["verify", &file, "--json"]).done().one("record");
+    assert_eq!([&line["ok"], &line["tables_trusted"]], [&json!(true), &json!(true)], "{line}");
+    assert_eq!(referee(["verify", &file, "--syzygy", TABLES]).done().stdout, format!("{file}: ok\n"));
+
+    // Another verdict is one that only tables can refuse.
+    let text = std::fs::read_to_string(&file).expect("a record");
+    let result = line_of(&text, "result", "");
+    let lost = changed(
+        &text,
+        result,
+        "\"ranks\":[1,2],\"scores\":[1.0,0.0]",
+        "\"ranks\":[2,1],\"scores\":[0.0,1.0]",
+    );
+    let lost = folder.write("lost.jsonl", resealed(&lost));
+    referee(["verify", &lost]).done();
+    let verified = referee(["verify", &lost, "--syzygy", TABLES]).with_code(1).stdout;
+    assert!(verified.contains("but the rules give `{\"type\":\"result\""), "{verified}");
+    // Tables end no match after a quiet move, with more pieces, or if the set-up does not say so.
+    let fewer = changed(&text, 1, "\"pieces\":3", "\"pieces\":2");
+    let none = changed(&text, 1, ",\"adjudication\":{\"syzygy\":{\"pieces\":3}}", "");
+    for other in [fewer, none] {
+        let other = folder.write("other.jsonl", resealed(&other));
+        let verified = referee(["verify", &other]).with_code(1).stdout;
+        assert!(verified.contains("this cannot happen here: `{\"type\":\"result\""), "{verified}");
+    }
+}
+
+#[test]
+fn quiet_moves_are_not_adjudicated_by_tables() {
+    let folder = Folder::new();
+    let bot = folder.bot(
+        "bot",
+        "def turn(t):\n    move(t, [m for m in t['legal'] if not m.startswith('b1')][0])\nplay(turn=turn)",
+    );
+    let args =
+        ["play", "chess", &bot, &bot, "--set", "fen=8/8/8/4k3/8/8/8/KQ6 w - - 0 1", "--syzygy", TABLES];
+    let ended = referee([&args[..], &["--max-moves", "1", "--json"]].concat()).done();
+    assert_eq!(ended.one("match")["reason"], "max_moves");
+}
+
+#[test]
+fn tables_that_cannot_adjudicate_are_named() {
+    let folder = Folder::new();
+    let bot = folder.plain_bot("bot");
+    let (missing, empty) = (folder.text("missing"), folder.text("empty"));
+    std::fs::create_dir(&empty).expect("a directory");
+    let play = |game: &'static str, tables: &str| {
+        referee(["play", game, &bot, &bot, "--syzygy", tables]).with_code(2)
+    };
+    play("chess", &missing).says(&["--syzygy ", "missing: ", "No such file or directory"]);
+    play("chess", &empty).says(&["empty: there are no Syzygy tables of chess"]);
+    play("checkers", TABLES).says(&["checkers has no Syzygy tables; only chess has"]);
+    let whole = std::fs::read(format!("{TABLES}/KPvK.rtbw")).expect("a table");
+    folder.write("empty/KPvK.rtbw", &whole[..2064]);
+    play("chess", &empty).says(&["KPvK.rtbw: the file is damaged"]);
+}
+
+#[test]
+fn tables_adjudicate_a_tournament_a_regression_and_a_race() {
+    let folder = Folder::new();
+    let bot = pawn_mover(&folder, "bot");
+    let fen = "8/P7/8/4k3/8/8/8/K7 w - - 0 1";
+    let tables = folder.text("tables");
+    std::os::unix::fs::symlink(TABLES, &tables).expect("a link");
+    let toml = format!(
+        "game = \"chess\"\nsyzygy = \"tables\"\noptions = {{ fen = \"{fen}\" }}\n[format]\nkind = \"round_robin\"\n\
+         [[entrants]]\nname = \"a\"\ncommand = \"{bot}\"\n[[entrants]]\nname = \"b\"\ncommand = \"{bot}\"\n"
+    );
+    let (file, cup) = (folder.write("cup.toml", toml), folder.text("cup"));
+    referee(["tournament", "run", &file, "--dir", &cup]).done();
+    let report = referee(["tournament", "report", &cup]).done().stdout;
+    assert!(report.contains("syzygy") && !report.contains("tables"), "{report}");
+    let matches = referee(["tournament", "export", &cup, "--format", "csv"]).done().stdout;
+    assert!(matches.contains("adjudication,tablebases"), "{matches}");
+    referee(["verify", &folder.text("cup/records"), "--syzygy", &tables]).done();
+
+    let fen = format!("fen={fen}");
+    let regress = ["regress", "chess", "--new", &bot, "--base", &bot, "--opening-plies", "0", "--set", &fen];
+    let ended = referee([&regress[..], &["--fixed", "1", "--syzygy", &tables, "--json"]].concat()).done();
+    assert!(ended.all("match").iter().all(|line| line["reason"] == "tablebases"), "{}", ended.stdout);
+
+    let best = folder.text("best");
+    let other = pawn_mover(&folder, "other");
+    let args = ["best", "chess", &bot, &other, "--opening-plies", "0", "--set", &fen, "--max-sets", "2"];
+    let ended = referee([&args[..], &["--syzygy", &tables, "--dir", &best, "--json"]].concat());
+    assert!(ended.all("match").iter().all(|line| line["reason"] == "tablebases"), "{}", ended.stdout);
+}
+
+#[test]
+fn worker_without_tables_is_put_aside_and_says_why() {
+    let folder = Folder::new();
+    let bot = pawn_mover(&folder, "bot");
+    let toml = format!(
+        "game = \"chess\"\nsyzygy = \"{TABLES}\"\nclock = \"none\"\noptions = {{ fen = \"8/P7/8/4k3/8/8/8/K7 w - - 0 1\" }}\n\
+         [format]\nkind = \"round_robin\"\n\
+         [[entrants]]\nname = \"a\"\ncommand = \"{bot}\"\n[[entrants]]\nname = \"b\"\ncommand = \"{bot}\"\n"
+    );
+    let (file, cup) = (folder.write("cup.toml", toml), folder.text("cup"));
+    let coordinator = Coordinator::start(&["run", &file, "--dir", &cup]);
+    let without = coordinator.worker("without", &["--slots", "1"]);
+    let row = wait_until(&cup, "put aside", |status| status["workers"]["workers"][0]["state"] == "aside");
+    let reason = worker_of(&row, "without")["reason"].as_str().expect("a reason");
+    assert!(
+        reason.contains("up to 3 pieces, and here are none: give their directory with --syzygy DIR"),
+        "{reason}"
+    );
+    let with = coordinator.worker("with", &["--slots", "1", "--until-empty", "--syzygy", TABLES]);
+    coordinator.process.end().with_code(0);
+    with.end().with_code(0);
+    without.signal(Signal::TERM);
+    without.end();
+    let matches = referee(["tournament", "export", &cup, "--format", "csv"]).done().stdout;
+    assert!(matches.contains("adjudication,tablebases"), "{matches}");
 }
 
 #[test]

@@ -28,3 +28,5 @@ mod schedules;
 mod schemas;
 mod simulation;
 mod strength;
+#[cfg(feature = "shell")]
+mod syzygy;

@@ -6,6 +6,7 @@
 //! * [`RecordFolder`] reads records from their files and from packs, which have a thousand each
 //! * [`ResolvedFolder`] is a directory whose files are packed or published: no link leads out of it
 //! * [`read_regular`], [`read_secret`] and [`open_regular`] open what the user names; none of them waits for a FIFO
+//! * [`TableFolder`] is a directory of tables of endgames
 //! * [`keep_private`] lists what the sandbox hides from bots
 //! * [`StorageWait`] retries writes while the disk is full
 //!
@@ -33,6 +34,7 @@ mod records;
 mod regular;
 mod resolved;
 mod running;
+mod tables;
 mod wait;
 
 pub use folder::Folder;
@@ -45,4 +47,5 @@ pub use regular::{
 };
 pub use resolved::{FoundFile, NotInFolder, ResolvedFolder};
 pub use running::{RunningMatch, RunningMatches};
+pub use tables::TableFolder;
 pub use wait::{StorageWait, WriteError, is_temporary};

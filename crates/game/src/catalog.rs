@@ -49,6 +49,12 @@ impl Catalog {
         place.map_err(|at| self.games.insert(at, rules)).is_err()
     }
 
+    /// Replaces the game with the same id.
+    pub fn replace(&mut self, rules: &'static dyn Rules) {
+        self.games.retain(|other| other.meta().id != rules.meta().id);
+        self.add(rules);
+    }
+
     /// Adds another version of a game whose rules are a program. It replays records of its own, and is not found by id.
     pub fn add_version(&mut self, rules: &'static dyn Rules) {
         self.versions.push(rules);

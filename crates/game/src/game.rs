@@ -12,6 +12,7 @@ use crate::Schemas;
 use crate::Wrong;
 use crate::chance::{Draw, Uniform};
 use crate::disguise::Vocabulary;
+use crate::endgames::OpenEndgames;
 use crate::json;
 use crate::notation::Notation;
 use crate::openings::{LINES, OpeningFile};
@@ -273,6 +274,8 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
     const VOCABULARY: Option<fn() -> Vocabulary> = None;
     /// Samples a position from a view, if the game implements [`Imagine`].
     const IMAGINATION: Option<Imagination<Self>> = None;
+    /// Opens tables of endgames, if there are some for the game.
+    const ENDGAMES: Option<OpenEndgames<Self>> = None;
     /// The types from which the JSON Schemas of the game are generated; by default, the schemas only state
     /// the fields of every game.
     #[cfg(feature = "schema")]
@@ -298,6 +301,11 @@ pub trait Game: Clone + Debug + Send + Sized + 'static {
 
     /// Returns the next thing that has to happen.
     fn turn(&self) -> Turn<Self::Draw>;
+
+    /// Returns the number of pieces, if tables of endgames may end a match here: their outcome does not depend on earlier moves.
+    fn endgame_pieces(&self) -> Option<u32> {
+        None
+    }
 
     /// Turns until the turn limit, including this one; `None` without a limit.
     fn turns_left(&self) -> Option<u32>;

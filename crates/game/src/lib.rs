@@ -14,6 +14,7 @@ pub mod chance;
 pub mod clock;
 pub mod counted;
 pub mod disguise;
+pub mod endgames;
 pub mod erased;
 pub mod excerpt;
 pub mod game;

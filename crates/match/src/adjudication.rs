@@ -1,8 +1,9 @@
-//! Ends matches by the scores that bots state (specification, Results, Adjudication).
+//! Ends matches by the scores that bots state, and by tables of endgames (specification, Results, Adjudication).
 
 use std::fmt;
 use std::str::FromStr;
 
+use referee_game::erased::Rules;
 use referee_game::outcome::Outcome;
 use referee_game::{Meta, Seating, Wrong};
 use referee_protocol::info::{DeclaredScore, ScoreScale};
@@ -19,6 +20,17 @@ pub struct Adjudication {
     /// A draw after so many moves of each side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_moves: Option<u32>,
+    /// The outcome that tables of endgames give the position.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syzygy: Option<SyzygyRule>,
+}
+
+/// A match ends where tables of endgames know the outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SyzygyRule {
+    /// The largest number of pieces in the tables.
+    pub pieces: u32,
 }
 
 /// A side has lost when the scores say so.
@@ -122,11 +134,12 @@ impl fmt::Display for DrawRule {
 /// The rules as options: `resign score=600,moves=3; max-moves 200`.
 impl fmt::Display for Adjudication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Adjudication { resign, draw, max_moves } = self;
+        let Adjudication { resign, draw, max_moves, syzygy } = self;
         let rules = [
             resign.map(|rule| format!("resign {rule}")),
             draw.map(|rule| format!("draw {rule}")),
             max_moves.map(|moves| format!("max-moves {moves}")),
+            syzygy.map(|SyzygyRule { pieces }| format!("syzygy of {pieces} pieces")),
         ];
         f.write_str(&rules.into_iter().flatten().collect::<Vec<_>>().join("; "))
     }
@@ -162,6 +175,24 @@ impl Adjudication {
             )));
         }
         Ok(())
+    }
+
+    /// Checks that these rules have the tables of endgames by which a match is adjudicated.
+    ///
+    /// # Errors
+    /// If they have none, or others.
+    pub fn check_tables(&self, rules: &dyn Rules) -> Result<(), Wrong> {
+        let (Some(SyzygyRule { pieces }), here) = (self.syzygy, rules.endgame_pieces()) else {
+            return Ok(());
+        };
+        if here == Some(pieces) {
+            return Ok(());
+        }
+        let here = here.map_or("none".to_owned(), |pieces| format!("those of up to {pieces}"));
+        Err(Wrong::from(format!(
+            "the match is adjudicated by Syzygy tables of up to {pieces} pieces, and here are {here}: give their directory with \
+             --syzygy DIR"
+        )))
     }
 }
 

@@ -16,6 +16,7 @@ use referee_game::seat::{MAX_SEATS, Seat, SeatSet};
 use referee_protocol::referee as message;
 use referee_protocol::words::{EndedBy, ErrorCode, FaultCode, OnFault};
 
+use crate::adjudication::SyzygyRule;
 use crate::broadcast::RefereeEvent;
 use crate::detail::{AbortReason, Detail, Fault, RulesFailure};
 use crate::ending::{Ended, Ending, SideStanding};
@@ -52,6 +53,8 @@ pub(super) struct Common {
     pub(super) paused: u64,
     /// Elimination time of a side in half-decisions: 2n during decision n, 2n-1 just before it, 0 before play.
     out: [Option<u32>; MAX_SEATS],
+    /// In a replay without tables of endgames: after how many decisions they ended the match, and the outcome.
+    pub(super) tables_verdict: Option<(u32, Outcome)>,
     /// The latest timestamp so far.
     now: Tick,
     /// The number of calls of the rules that succeeded.
@@ -88,6 +91,7 @@ impl Common {
             worst_lag: 0,
             paused: 0,
             out: [None; MAX_SEATS],
+            tables_verdict: None,
             now: Tick::default(),
             rules_calls: 0,
             limits,
@@ -357,6 +361,16 @@ impl Common {
 
     fn abort(&mut self, stamp: Stamp, why: Option<AbortReason>) -> Phase {
         self.end(stamp, EndedBy::Aborted, Outcome::draw(EndedBy::Aborted.as_str()), None, why)
+    }
+
+    /// The outcome that tables of endgames give the position, if the set-up asks for it.
+    pub(super) fn outcome_by_tables(&self) -> Option<Outcome> {
+        let SyzygyRule { pieces: most } = self.setup.header.adjudication.syzygy?;
+        self.table.endgame_pieces().filter(|&pieces| pieces <= most)?;
+        self.table.endgame().unwrap_or_else(|| {
+            let (decisions, outcome) = self.tables_verdict?;
+            (decisions == self.decisions).then_some(outcome)
+        })
     }
 
     /// Ends the match. The reason is that of the outcome.

@@ -94,7 +94,7 @@ mod setup;
 mod starting;
 mod totals;
 
-pub use adjudication::{Adjudication, DrawRule, ResignRule, stated_score};
+pub use adjudication::{Adjudication, DrawRule, ResignRule, SyzygyRule, stated_score};
 pub use detail::{AbortReason, Detail, Fault, RulesFailure};
 pub use ending::Ending;
 pub use event::{Event, GivenInfo, MatchEvent, Stamp};

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use referee_game::Outcome;
 use referee_game::clock::Tick;
 use referee_game::erased::{OpenDecision, Table};
 use referee_game::seat::Seat;
@@ -125,6 +126,11 @@ impl Match {
     /// Returns whether bots are trusted to say that they cannot play; see [`Setup::trust_outages`].
     pub fn trust_outages(&mut self, is_trusted: bool) {
         self.common.setup.trust_outages = is_trusted;
+    }
+
+    /// In a replay without tables of endgames: ends the match with their outcome after so many decisions.
+    pub(super) fn trust_tables(&mut self, verdict: Option<(u32, Outcome)>) {
+        self.common.tables_verdict = verdict;
     }
 
     pub fn setup(&self) -> &Setup {

@@ -423,8 +423,9 @@ impl Playing {
         let later: Vec<_> =
             later.filter_map(|(seat, decider)| Some((seat, *decider.exit_later.take()?))).collect();
         self.judge_late(common, stamp, &later)?;
-        if let Some(outcome) = self.tally.outcome(&common.setup.header.adjudication)
-            && !matches!(common.table.turn(), Turn::Over(_))
+        let by_scores = || self.tally.outcome(&common.setup.header.adjudication);
+        if !matches!(common.table.turn(), Turn::Over(_))
+            && let Some(outcome) = common.outcome_by_tables().or_else(by_scores)
         {
             return PhaseFlow::Break(common.end(stamp, EndedBy::Adjudication, outcome, None, None));
         }

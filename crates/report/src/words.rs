@@ -217,7 +217,11 @@ impl<'a> ToldMatch<'a> {
             Some(EndedBy::Adjudication) => match self.reason {
                 "resign" => format!("The referee ended it: by the scores stated, {losers} had lost."),
                 "draw" => "The referee ended it: by the scores stated, it was a draw.".to_owned(),
-                _ => "The referee ended it as a draw after the most moves.".to_owned(),
+                "max_moves" => "The referee ended it as a draw after the most moves.".to_owned(),
+                _ if losers.is_empty() => {
+                    "The referee ended it: by tables of endgames, it was a draw.".to_owned()
+                }
+                _ => format!("The referee ended it: by tables of endgames, {losers} had lost."),
             },
             Some(EndedBy::Aborted) | None => {
                 format!("It has no result: {}.", ending_in_words(self.game, self.ended_by, self.reason))

@@ -422,6 +422,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
             unit.bots.iter().map(|bot| self.locate(&bot.place)).collect::<Result<_, _>>()?;
         let locations = locations.into_iter().collect::<Option<Vec<Location>>>();
         let Some((rules, locations)) = rules.zip(locations) else { return Ok(false) };
+        unit.terms.adjudication.check_tables(rules)?;
         let kind = UnitKind::of(unit, rules)?;
         let index = match self.players.iter().position(|player| player.plays(&kind)) {
             Some(index) => index,

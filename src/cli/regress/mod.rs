@@ -272,11 +272,12 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let (Some(id), Some(new), Some(base)) = (args.game, args.new, args.base) else {
         return Err(Failure::usage("required: GAME, --new and --base"));
     };
-    let (rules, catalog) = &args.disguise.find_game(&id, catalog)?;
-    let rules = *rules;
+    let (rules, mut catalog) = args.disguise.find_game(&id, catalog)?;
     let seating =
         rules.meta().seating(args.seats).map_err(|what| Failure::usage(format!("--seats: {what}")))?;
     let mut run = args.terms.run()?;
+    let rules = args.terms.adjudication.with_tables(rules, &mut catalog, &mut run.terms.adjudication)?;
+    let catalog = &catalog;
     let source = args.openings.source(rules.meta().openings.unwrap_or(0));
     let mut bots = [new, base];
     let directories = [(&args.new_dir, "--new-dir"), (&args.base_dir, "--base-dir")];

@@ -18,7 +18,7 @@ use crate::cli::signals::interrupted;
 use crate::cli::worker::nats;
 use crate::files::read_secret;
 use crate::game::{Catalog, Chain, counted, json};
-use crate::runs::config::read_tokens;
+use crate::runs::config::{add_syzygy, read_tokens};
 use crate::runs::submissions::{WorkerTrials, untested_layers};
 use crate::runs::workers::{NatsUrl, QueueName};
 use crate::transport::trust;
@@ -70,6 +70,9 @@ pub(super) struct RunArgs {
     /// Do without this layer of --sandbox if the machine lacks it; may be repeated
     #[arg(long = "sandbox-allow-missing", value_name = "LAYER", requires = "sandbox")]
     allow_missing: Vec<Layer>,
+    /// The directory of Syzygy tables, for matches that are adjudicated by them: the same as those of the coordinator
+    #[arg(long, value_name = "DIR")]
+    syzygy: Option<PathBuf>,
     /// The number of sets that are played concurrently [default: the number of processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     slots: Option<u32>,
@@ -116,13 +119,17 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
              (`referee worker check` measures it, --noisy false overrides it)"
         ));
     }
+    let mut catalog = catalog.clone();
+    if let Some(directory) = &args.syzygy {
+        add_syzygy(&mut catalog, directory).map_err(|why| Failure::usage(format!("--{}", Chain(&why))))?;
+    }
     let cache = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
     let cache = Cache::open(&cache, args.cache_size.bytes())
         .map_err(|error| Failure::cannot_run(format!("{}: {error}", cache.display())))?;
     let trials = trials()?;
     machine.builds = trials.is_some();
     let worker = Worker {
-        catalog: catalog.clone(),
+        catalog,
         launch: launch()?,
         slots: slots as usize,
         until_empty: args.until_empty,

@@ -170,10 +170,11 @@ impl Run {
     /// Sets up a match.
     ///
     /// # Errors
-    /// If the options or the seating are invalid, or the rules fail.
+    /// If the options or the seating are invalid, tables of endgames are missing, or the rules fail.
     pub fn set_up(&self, terms: &Terms, plan: MatchPlan<'_>) -> Result<(Setup, Box<dyn Table>), RulesError> {
         check_policy(plan.rules.meta(), terms.on_fault)?;
         terms.adjudication.check(plan.rules.meta(), plan.seating)?;
+        terms.adjudication.check_tables(plan.rules)?;
         let table = plan.rules.open(plan.options, plan.seating)?;
         let deal = plan.deal.unwrap_or_else(|| plan.id.clone());
         let seed = plan.seed.unwrap_or_else(|| self.seed.of_deal(&deal));

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::chance::Uniform;
 use crate::disguise::Vocabulary;
+use crate::endgames::{Endgames, TableFiles};
 use crate::erased::seated::SeatedTable;
 use crate::erased::{Knowledge, Rules, RulesError, Table};
 use crate::game::{Game, Known, Meta, Turn};
@@ -30,10 +31,13 @@ fn differing<G: Game>(given: &RawValue, position: &G, seat: Seat) -> Option<(Str
 
 /// Implements [`Rules`] for the game `G`.
 #[derive(Debug)]
-pub struct ErasedRules<G>(PhantomData<fn() -> G>);
+pub struct ErasedRules<G: 'static> {
+    game: PhantomData<fn() -> G>,
+    endgames: Option<&'static dyn Endgames<G>>,
+}
 
 impl<G: Game> ErasedRules<G> {
-    pub const RULES: ErasedRules<G> = ErasedRules(PhantomData);
+    pub const RULES: ErasedRules<G> = ErasedRules { game: PhantomData, endgames: None };
 
     fn options(options: &RawValue) -> Result<G::Options, Wrong> {
         if !options.get().starts_with('{') {
@@ -50,7 +54,7 @@ impl<G: Game> ErasedRules<G> {
 
     /// Creates a table with this position and the default options.
     pub fn at(position: G) -> Box<dyn Table> {
-        Box::new(SeatedTable::new(position, raw(&G::Options::default())))
+        Box::new(SeatedTable::new(position, raw(&G::Options::default()), None))
     }
 }
 
@@ -83,6 +87,18 @@ impl<G: Game> Rules for ErasedRules<G> {
         G::VOCABULARY.map(|words| words())
     }
 
+    fn with_endgames(&self, files: Box<dyn TableFiles>) -> Option<Result<&'static dyn Rules, Wrong>> {
+        let of_endgames = |endgames| {
+            let rules = ErasedRules { endgames: Some(endgames), ..Self::RULES };
+            Box::leak(Box::new(rules)) as &'static dyn Rules
+        };
+        Some(G::ENDGAMES?(files).map(of_endgames))
+    }
+
+    fn endgame_pieces(&self) -> Option<u32> {
+        self.endgames.map(Endgames::pieces)
+    }
+
     fn default_options(&self) -> Box<RawValue> {
         raw(&G::Options::default())
     }
@@ -94,7 +110,7 @@ impl<G: Game> Rules for ErasedRules<G> {
 
     fn open(&self, options: &RawValue, seating: Seating) -> Result<Box<dyn Table>, RulesError> {
         let (position, options) = Self::start(options, seating)?;
-        Ok(Box::new(SeatedTable::new(position, raw(&options))))
+        Ok(Box::new(SeatedTable::new(position, raw(&options), self.endgames)))
     }
 
     fn imagine(
@@ -131,7 +147,7 @@ impl<G: Game> Rules for ErasedRules<G> {
             }
         }
         let options = raw(&options);
-        let seated = |position| Box::new(SeatedTable::new(position, options.clone())) as Box<dyn Table>;
+        let seated = |position| Box::new(SeatedTable::new(position, options.clone(), None)) as Box<dyn Table>;
         Ok(Some(positions.into_iter().map(seated).collect()))
     }
 

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use crate::Wrong;
 use crate::chance::Uniform;
 use crate::disguise::Vocabulary;
+use crate::endgames::TableFiles;
 use crate::erased::Table;
 use crate::game::Meta;
 use crate::notation::Notation;
@@ -85,6 +86,20 @@ pub trait Rules: Debug + Sync {
 
     /// The game that this one is under other names: see [`disguise`](crate::disguise::disguise).
     fn disguised(&self) -> Option<&'static dyn Rules> {
+        None
+    }
+
+    /// The same rules with tables of endgames, which [`Table::endgame`] then reads. `None` if the game has no such tables.
+    ///
+    /// # Errors
+    /// As [`OpenEndgames`](crate::endgames::OpenEndgames).
+    fn with_endgames(&self, files: Box<dyn TableFiles>) -> Option<Result<&'static dyn Rules, Wrong>> {
+        let _ = files;
+        None
+    }
+
+    /// The largest number of pieces in its tables of endgames; `None` without tables.
+    fn endgame_pieces(&self) -> Option<u32> {
         None
     }
 

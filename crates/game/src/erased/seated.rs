@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::value::RawValue;
 
 use crate::chance::{Draw, Uniform};
+use crate::endgames::Endgames;
 use crate::erased::{MoveError, MoveMade, OpenDecision, PositionId, RulesFailed, Table, write_move_event};
 use crate::game::{DrawOf, Fact, Game, Meta, Turn};
 use crate::json::write_value;
@@ -79,6 +80,7 @@ pub(super) struct SeatedTable<G: Game> {
     position: G,
     id: PositionId,
     options: Box<RawValue>,
+    endgames: Option<&'static dyn Endgames<G>>,
     scratch: Vec<G::Move>,
     /// The legal moves of the seats that were asked last, in order.
     prepared: [Prepared<G::Move>; MAX_SEATS],
@@ -88,11 +90,16 @@ pub(super) struct SeatedTable<G: Game> {
 }
 
 impl<G: Game> SeatedTable<G> {
-    pub(super) fn new(position: G, options: Box<RawValue>) -> Self {
+    pub(super) fn new(
+        position: G,
+        options: Box<RawValue>,
+        endgames: Option<&'static dyn Endgames<G>>,
+    ) -> Self {
         SeatedTable {
             position,
             id: PositionId::first(),
             options,
+            endgames,
             scratch: Vec::new(),
             prepared: std::array::from_fn(|_| Prepared { moves: Vec::new(), texts: String::new() }),
             events: Vec::new(),
@@ -235,7 +242,7 @@ impl<G: Game> Table for SeatedTable<G> {
     }
 
     fn fork(&self) -> Box<dyn Table> {
-        Box::new(SeatedTable::new(self.position.clone(), self.options.clone()))
+        Box::new(SeatedTable::new(self.position.clone(), self.options.clone(), self.endgames))
     }
 
     fn playout(&self, seating: Seating, mut rng: &mut dyn Uniform) -> Result<Option<Outcome>, RulesFailed> {
@@ -280,6 +287,14 @@ impl<G: Game> Table for SeatedTable<G> {
         let mut view = Vec::new();
         self.position.write_view(viewer, &mut view);
         Ok(view)
+    }
+
+    fn endgame_pieces(&self) -> Option<u32> {
+        self.position.endgame_pieces()
+    }
+
+    fn endgame(&self) -> Option<Option<Outcome>> {
+        Some(self.endgames?.outcome(&self.position))
     }
 
     fn draw_board(&self, viewer: Viewer, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -124,6 +124,16 @@ pub trait Table: Debug + Send {
     /// them. Empty if the move has none, or if the rules fail.
     fn places(&self, decision: &OpenDecision, seat: Seat, index: usize) -> Vec<String>;
 
+    /// Returns the number of pieces, if tables of endgames may end a match in this position.
+    fn endgame_pieces(&self) -> Option<u32> {
+        None
+    }
+
+    /// Returns the outcome by the tables of endgames of the rules; the outer `None`: they have no tables.
+    fn endgame(&self) -> Option<Option<Outcome>> {
+        None
+    }
+
     /// Returns whether its answers may wait for another process.
     fn waits(&self) -> bool {
         false

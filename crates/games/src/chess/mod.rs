@@ -7,6 +7,7 @@ mod pgn;
 mod scene;
 #[cfg(feature = "schema")]
 mod schema;
+mod syzygy;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -25,6 +26,7 @@ pub use self::view::{Seen, View};
 #[cfg(feature = "schema")]
 use referee_game::Schemas;
 use referee_game::disguise::{Vocabulary, squares};
+use referee_game::endgames::OpenEndgames;
 use referee_game::{
     Game, Imagination, Imagine, Known, Meta, NoDraw, NoFact, Notation, OpeningFile, OptionMeta, Outcome,
     ReasonMeta, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer, Wrong,
@@ -276,6 +278,7 @@ impl Game for Chess {
     const NOTATION: Option<&'static dyn Notation> = Some(&pgn::Pgn);
     const OPENING_FILES: &'static [OpeningFile] = openings::FILES;
     const IMAGINATION: Option<Imagination<Chess>> = Some(Imagination::OF);
+    const ENDGAMES: Option<OpenEndgames<Chess>> = Some(syzygy::open);
     #[cfg(feature = "schema")]
     const SCHEMAS: Option<Schemas> = Some(Schemas::of::<View, NoFact, Move, Options>());
     const VOCABULARY: Option<fn() -> Vocabulary> = Some(|| {
@@ -314,6 +317,16 @@ impl Game for Chess {
     fn turn(&self) -> Turn<NoDraw> {
         self.outcome()
             .map_or_else(|| Turn::Decide(SeatSet::one(seat(self.board().side_to_move()))), Turn::Over)
+    }
+
+    fn endgame_pieces(&self) -> Option<u32> {
+        let board = self.board();
+        let castles = |color| {
+            let rights = board.castle_rights(color);
+            rights.short.is_some() || rights.long.is_some()
+        };
+        // The values of tables are those after a capture or a move of a pawn, and without castling.
+        (self.quiet_plies() == 0 && !Color::ALL.into_iter().any(castles)).then(|| board.occupied().len())
     }
 
     fn turns_left(&self) -> Option<u32> {

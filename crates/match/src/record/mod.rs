@@ -27,7 +27,8 @@ pub use luck::{MatchLuck, NoLuck, PairLuck, PositionValues, Valuation, luck};
 pub use playback::{Note, Playback, Step};
 pub use public::{PublicRecord, PublishedInfo, private_digests, private_seat, public};
 pub use replay::{
-    CUT_OFF, OtherRules, Replay, changed_files, check_program, check_rules, differing_files, verify,
+    CUT_OFF, OtherRules, Replay, changed_files, check_program, check_rules, differing_files, trusts_tables,
+    verify,
 };
 pub use resume::Resume;
 pub use seal::{Seal, add_bots, digest, seal};

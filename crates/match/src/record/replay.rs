@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use referee_game::chance::Seed;
 use referee_game::disguise::{DISGUISED, disguise, disguise_of};
+use referee_game::endgames::TABLEBASES;
 use referee_game::erased::{Rules, RulesError, RulesFailed};
 use referee_game::excerpt::excerpt;
 use referee_game::hex;
-use referee_game::{Catalog, Viewer, Wrong};
+use referee_game::{Catalog, Outcome, Viewer, Wrong};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -103,6 +104,7 @@ impl<'a> Replay<'a> {
             .map_err(|why| Difference { match_id: Some(match_id.clone()), ..Difference::at(1, why) })?;
         // Otherwise the answer that reports the outage would be a fault.
         replayed.trust_outages(is_outage);
+        replayed.trust_tables(tables_verdict(parts.happened));
         let (rest, last) = (parts.happened, parts.last);
         let unsealed = &record[..record.len() - parts.seal.len() - 1];
         let mut replay = Replay {
@@ -263,6 +265,30 @@ fn abort_reason(happened: &[u8]) -> Option<AbortReason> {
         RecordEntry::Abort { reason } => Some(reason),
         _ => None,
     })
+}
+
+/// The end of a match by tables of endgames, by the lines of its record: after how many decisions, and the outcome.
+fn tables_verdict(happened: &[u8]) -> Option<(u32, Outcome)> {
+    #[derive(serde::Deserialize)]
+    struct RecordedResult<'a> {
+        reason: &'a str,
+        ranks: [u8; 2],
+        decisions: u32,
+    }
+    // `bots` follows it.
+    let last = happened.trim_ascii_end().rsplit(|&byte| byte == b'\n').take(2);
+    let result = last.filter_map(|text| serde_json::from_slice::<RecordedResult<'_>>(text).ok()).next()?;
+    let RecordedResult { reason: TABLEBASES, ranks, decisions } = result else { return None };
+    Some((decisions, Outcome::places(&ranks, TABLEBASES)))
+}
+
+/// Returns whether a record is of a match that tables of endgames could end, and the catalog has none: then its end is
+/// replayed as it is recorded.
+pub fn trusts_tables(record: &[u8], catalog: &Catalog) -> bool {
+    let first = record.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let rules =
+        |header: Header| find_rules(&header, catalog).ok().filter(|_| header.adjudication.syzygy.is_some());
+    read_header(first).ok().and_then(rules).is_some_and(|rules| rules.endgame_pieces().is_none())
 }
 
 /// Opens the match of a game of the catalog for replay, with its seed and salt, the wanted parts of messages by seat,

@@ -36,6 +36,11 @@ impl KnownGames {
         &self.launch
     }
 
+    /// Replaces the game with the same id.
+    pub fn replace(&mut self, rules: &'static dyn Rules) {
+        self.catalog.replace(rules);
+    }
+
     /// Finds a game by its id or its directory, whose game then has an id, too. A relative path is seen from `base`.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ mod setting;
 mod suggestion;
 mod tls;
 
-pub use adjudication::adjudication;
+pub use adjudication::{add_syzygy, adjudication, with_syzygy};
 pub use clock::{ClockLimits, Milliseconds, ReadyLimits};
 pub use cost::Dollars;
 pub use game::KnownGames;

@@ -137,6 +137,9 @@ pub fn write_finals(
     };
     file.insert("game".to_owned(), game.into());
     file.extend(RULES.iter().filter_map(|&key| Some((key.to_owned(), written.get(key)?.clone()))));
+    if let Some(tables) = written.get("syzygy").and_then(Value::as_str) {
+        file.insert("syzygy".to_owned(), of_league(tables));
+    }
     file.insert("format".to_owned(), terms.format.into());
     if let Some(publish) = league.text().get("publish") {
         file.insert("publish".to_owned(), publish.clone());

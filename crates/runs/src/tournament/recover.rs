@@ -86,6 +86,7 @@ impl Tournament {
         let rules = config.find_game(&mut games)?;
         let plan = config.plan(rules, None)?;
         let prepared = config.prepare(rules, seed, &plan)?;
+        games.replace(prepared.rules);
         let folder = Folder::make(path)?;
         let journal = journal(&folder)?;
         if folder.has_file(RESULTS)? {
@@ -134,8 +135,9 @@ impl Tournament {
         }
         stored.warn_of_changed_game();
         let seed = stored.seed()?;
-        let StoredTournament { about, rules, games, config, schedule, .. } = stored;
+        let StoredTournament { about, rules, mut games, config, schedule, .. } = stored;
         let prepared = config.prepare(rules, seed, schedule.plan())?;
+        games.replace(prepared.rules);
         let here = rules.meta().rules_version;
         if here != about.rules {
             let (game, began) = (about.game, about.rules);

@@ -22,7 +22,7 @@ use super::public_url;
 use crate::RunError;
 use crate::config::{
     ClockLimits, KnownGames, ListenConfig, Milliseconds, OpeningSource, ReadyLimits, Setting, adjudication,
-    defaults, pem_files,
+    defaults, pem_files, with_syzygy,
 };
 use crate::league::LadderLimits;
 use referee_league::LadderSeats;
@@ -52,6 +52,8 @@ pub struct LadderConfig {
     resign: Option<Setting<ResignRule>>,
     draw: Option<Setting<DrawRule>>,
     max_moves: Option<NonZeroU32>,
+    /// The directory of Syzygy tables.
+    syzygy: Option<PathBuf>,
     #[serde(default = "defaults::hello_limit")]
     hello_limit: Setting<Milliseconds>,
     #[serde(default = "defaults::ready_limit")]
@@ -204,9 +206,14 @@ impl LadderConfig {
         self.prepare_game(game, folder).map_err(|why| self.wrong(why))
     }
 
-    fn prepare_game(&self, game: LadderGame, folder: &Path) -> Result<PreparedLadder, Wrong> {
+    fn prepare_game(&self, mut game: LadderGame, folder: &Path) -> Result<PreparedLadder, Wrong> {
         let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
-        let adjudication = adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves);
+        let mut adjudication = adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves);
+        if let Some(directory) = &self.syzygy {
+            let (rules, rule) = with_syzygy(game.rules, &folder.join(directory))?;
+            game.catalog.replace(rules);
+            (game.rules, adjudication.syzygy) = (rules, Some(rule));
+        }
         adjudication.check(game.rules.meta(), game.seating)?;
         let terms = Terms { adjudication, ..terms };
         for (key, value, most) in [

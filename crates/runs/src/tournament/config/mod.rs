@@ -74,6 +74,9 @@ pub struct TournamentConfig {
     draw: Option<Setting<DrawRule>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_moves: Option<NonZeroU32>,
+    /// The directory of Syzygy tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    syzygy: Option<PathBuf>,
     /// Whether all requests come without the list of legal moves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     hide_legal: bool,
@@ -280,7 +283,7 @@ impl TournamentConfig {
         let listen = config.listen.iter_mut();
         let of_listen = listen.flat_map(|l| [&mut l.token_file, &mut l.tls_cert, &mut l.tls_key]);
         let of_workers = config.workers.iter_mut().flat_map(WorkersConfig::paths);
-        let own = [&mut config.openings, &mut config.seed_file];
+        let own = [&mut config.openings, &mut config.seed_file, &mut config.syzygy];
         for path in of_listen.chain(of_workers).chain(own).flatten() {
             *path = up.join(&path);
         }

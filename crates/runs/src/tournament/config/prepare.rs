@@ -21,7 +21,9 @@ use referee_stats::grade::{GradeScale, GradeTerms};
 use referee_stats::schedule::{ByePoints, Format, Participation, Plan, RankBy};
 
 use crate::RunError;
-use crate::config::{KnownGames, OpeningBook, OpeningOrder, OpeningSource, RunNotice, adjudication, listen};
+use crate::config::{
+    KnownGames, OpeningBook, OpeningOrder, OpeningSource, RunNotice, adjudication, listen, with_syzygy,
+};
 use crate::play::check_fresh;
 use crate::tournament::config::{FormatConfig, MirrorConfig, Restart, TournamentConfig};
 
@@ -71,7 +73,7 @@ impl TournamentConfig {
             clock: self.clock.to_string(),
             limits: self.clock.0,
             on_fault: self.on_fault.to_string(),
-            adjudication: self.adjudication().to_string(),
+            adjudication: self.adjudication_in_words(),
             options: table.map_or(options, |table| table.options().to_owned()),
             openings,
             seed: seed.to_owned(),
@@ -161,7 +163,13 @@ impl TournamentConfig {
             })?;
         }
         let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
-        let terms = Terms { trust_outages: self.trust_outages, adjudication: self.adjudication(), ..terms };
+        let mut adjudication = self.adjudication();
+        let mut rules = rules;
+        if let Some(directory) = &self.syzygy {
+            let (with_tables, rule) = with_syzygy(rules, &self.resolve(directory))?;
+            (rules, adjudication.syzygy) = (with_tables, Some(rule));
+        }
+        let terms = Terms { trust_outages: self.trust_outages, adjudication, ..terms };
         terms.adjudication.check(rules.meta(), plan.seating).map_err(RunError::from)?;
         let resolve = |path: &Path| self.resolve(path);
         let listen = listen(self.listen.as_ref(), resolve, &sources, keys, &mut notices)?;
@@ -217,6 +225,13 @@ impl TournamentConfig {
 
     fn adjudication(&self) -> Adjudication {
         adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves)
+    }
+
+    /// The rules of adjudication, for readers, who have no use for the directory of tables.
+    fn adjudication_in_words(&self) -> String {
+        let rules = self.adjudication().to_string();
+        let tables = self.syzygy.as_ref().map(|_| "syzygy".to_owned());
+        [(!rules.is_empty()).then_some(rules), tables].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     fn draws_openings(&self) -> bool {
