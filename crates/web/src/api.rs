@@ -171,10 +171,12 @@ fn not_shown(hub: &Hub, why: BoardAccess) -> Response {
         BoardAccess::Held => "nothing is shown until the other matches of its deal have ended",
         BoardAccess::Live => "the match has not begun",
         BoardAccess::Replay | BoardAccess::None => {
-            let record = hub.named("record");
-            let what = format!(
-                "too many matches are in progress, or the record has not been kept: {record} keeps all records"
-            );
+            // A ladder keeps all records, as long as its league says.
+            let remedy = match hub.ladder() {
+                Some(_) => String::new(),
+                None => format!(": {} keeps all records", hub.named("record")),
+            };
+            let what = format!("too many matches are in progress, or the record has not been kept{remedy}");
             return refused(StatusCode::CONFLICT, &what);
         }
     };

@@ -42,9 +42,9 @@ fn pawns_below(count: usize, file: usize, rank: usize) -> u64 {
     (1..rank).map(|rank| choose(count - 1, pawn_order(8 * rank + file))).sum()
 }
 
-/// What the pieces at the beginning of a table are.
+/// The pieces at the beginning of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lead {
+pub(super) enum FirstPieces {
     /// So many pawns of one side, the leading one on this file.
     Pawns(usize, usize),
     /// Three pieces of which there is one each.
@@ -53,22 +53,22 @@ pub(super) enum Lead {
     Kings,
 }
 
-impl Lead {
+impl FirstPieces {
     /// The number of pieces.
     pub(super) fn len(self) -> usize {
         match self {
-            Lead::Pawns(count, _) => count,
-            Lead::Three => 3,
-            Lead::Kings => 2,
+            FirstPieces::Pawns(count, _) => count,
+            FirstPieces::Three => 3,
+            FirstPieces::Kings => 2,
         }
     }
 
     /// The number of their positions.
     pub(super) fn size(self) -> u64 {
         match self {
-            Lead::Pawns(count, file) => pawns_below(count, file, 7),
-            Lead::Three => THREE_PIECES,
-            Lead::Kings => TWO_KINGS,
+            FirstPieces::Pawns(count, file) => pawns_below(count, file, 7),
+            FirstPieces::Three => THREE_PIECES,
+            FirstPieces::Kings => TWO_KINGS,
         }
     }
 
@@ -79,7 +79,7 @@ impl Lead {
         if file(squares[0]) > 3 {
             mirror(squares, 7);
         }
-        if let Lead::Pawns(count, of) = self {
+        if let FirstPieces::Pawns(count, of) = self {
             squares[1..count].sort_unstable_by_key(|&square| pawn_order(square));
             let others = squares[1..count].iter().zip(1..);
             return pawns_below(count, of, rank(squares[0]))
@@ -92,7 +92,7 @@ impl Lead {
         if first_off.is_some_and(|&square| rank(square) > file(square)) {
             squares.iter_mut().for_each(|square| *square = 8 * file(*square) + rank(*square));
         }
-        if self == Lead::Kings {
+        if self == FirstPieces::Kings {
             kings(squares[0], squares[1])
         } else {
             three([squares[0], squares[1], squares[2]])

@@ -11,7 +11,7 @@ use referee_game::Wrong;
 use referee_game::endgames::TableFile;
 
 use super::LETTERS;
-use super::index::{Lead, choose, edge, equal_pieces, pawn_order};
+use super::index::{FirstPieces, choose, edge, equal_pieces, pawn_order};
 
 /// The first bytes of a file.
 const MAGIC: [u8; 4] = [0x71, 0xe8, 0x23, 0x5d];
@@ -34,7 +34,7 @@ pub(super) struct Table {
 struct Part {
     /// The pieces in the order of the table: 1 to 6 for White's pawn, knight, bishop, rook, queen and king, 9 to 14 for Black's.
     pieces: Vec<u8>,
-    lead: Lead,
+    first: FirstPieces,
     /// What the number of the pieces at the beginning is multiplied by.
     factor: u64,
     /// The numbers of equal pieces after them, and what the number of their squares is multiplied by.
@@ -207,28 +207,28 @@ impl Part {
         let is_pawn = |at: usize| pieces[at] & 7 == code(Piece::Pawn, Color::White);
         let is_king = |piece: u8| piece & 7 == code(Piece::King, Color::White);
         let is_alone = |piece: &u8| pieces.iter().filter(|&other| other == piece).count() == 1;
-        let lead = match file {
-            Some(file) => is_pawn(0).then(|| Lead::Pawns(run(0), file))?,
-            None if pieces.iter().any(|piece| !is_king(*piece) && is_alone(piece)) => Lead::Three,
-            None => Lead::Kings,
+        let first = match file {
+            Some(file) => is_pawn(0).then(|| FirstPieces::Pawns(run(0), file))?,
+            None if pieces.iter().any(|piece| !is_king(*piece) && is_alone(piece)) => FirstPieces::Three,
+            None => FirstPieces::Kings,
         };
-        let (mut groups, mut at) = (Vec::new(), lead.len());
+        let (mut groups, mut at) = (Vec::new(), first.len());
         while at < pieces.len() {
             groups.push((run(at), 0));
             at += run(at);
         }
-        let mut free = 64 - lead.len();
+        let mut free = 64 - first.len();
         if has_other_pawns {
-            free -= groups.first().filter(|_| is_pawn(lead.len()))?.0;
+            free -= groups.first().filter(|_| is_pawn(first.len()))?.0;
         }
         let (mut size, mut factor, mut next) = (1, None, usize::from(has_other_pawns));
         for step in 0..=groups.len() {
             if step == orders[0] {
                 factor = Some(size);
-                size *= lead.size();
+                size *= first.size();
             } else if has_other_pawns && step == orders[1] {
                 groups[0].1 = size;
-                size *= choose(groups[0].0, 48 - lead.len());
+                size *= choose(groups[0].0, 48 - first.len());
             } else {
                 let (count, factor) = groups.get_mut(next)?;
                 *factor = size;
@@ -237,7 +237,7 @@ impl Part {
                 next += 1;
             }
         }
-        Some(Part { pieces, lead, factor: factor?, groups, has_other_pawns, size, values: Values::All(0) })
+        Some(Part { pieces, first, factor: factor?, groups, has_other_pawns, size, values: Values::All(0) })
     }
 
     /// The number of the position with these pieces, of which a leading pawn is the first; `None` if the header is damaged.
@@ -247,8 +247,8 @@ impl Part {
             Some(pieces.remove(at).1)
         };
         let mut squares = self.pieces.iter().map(&mut take).collect::<Option<Vec<usize>>>()?;
-        let mut number = self.lead.number(&mut squares) * self.factor;
-        let mut at = self.lead.len();
+        let mut number = self.first.number(&mut squares) * self.factor;
+        let mut at = self.first.len();
         for (group, &(count, factor)) in self.groups.iter().enumerate() {
             let (before, rest) = squares.split_at_mut(at);
             let skipped = if group == 0 && self.has_other_pawns { 8 } else { 0 };
