@@ -43,10 +43,8 @@ const click = (page, selector) => page.locator(selector).first().click();
 
 /** Plays a move by its places and, if several are left, the first of the choices. */
 async function move(page) {
-  const count = await page.locator(".hit").count();
-  if (!count) return page.click("#choices button >> nth=0");
   for (let clicks = 0; clicks < 12; clicks++) {
-    await click(page, clicks ? ".hit.to" : ".hit.from");
+    await click(page, clicks ? ".hit.to" : ".hit.from, #choices button");
     const next = await page.evaluate(() => (!/^Your move: /.test(document.getElementById("ask").textContent) ? "played"
       : document.querySelector("#choices button") ? "choice" : "place"));
     if (next === "played") return;
@@ -86,6 +84,13 @@ const checks = {
     await hasTurn(page);
     // The opponent's move is said.
     assert.match(await page.textContent("#live"), /\w: \d+[-x]\d/);
+    // A slow click counts, too.
+    await page.locator(".hit.from").first().hover();
+    await page.mouse.down();
+    await page.waitForTimeout(1200);
+    await page.mouse.up();
+    assert.match(await asked(page), /, then …$/);
+    await page.keyboard.press("Escape");
     await fits(page);
     await isAccessible(page);
     await hasKeyboard(page);

@@ -23,7 +23,7 @@ use referee_game::erased::Table;
 use referee_game::{Chain, Meta, Seat, Turn, Viewer, hex, json as text};
 use referee_report::page::{prose, split_title};
 use referee_report::replay::{BODY, SCRIPT, ShownPlace};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
@@ -156,8 +156,10 @@ struct PersonState {
 }
 
 /// The legal moves of a position.
-#[derive(Default, Serialize)]
+#[derive(Default)]
 struct Choices {
+    /// The position as the seat sees it.
+    view: Value,
     /// The text of each move, with the indices of its places.
     moves: Vec<(String, Vec<usize>)>,
     places: Vec<ShownPlace>,
@@ -172,7 +174,10 @@ impl Choices {
         if !decision.seats().contains(seat) || !table.lists(&decision, seat) {
             return choices;
         }
-        let scene = table.scene(Viewer::Seat(seat));
+        let viewer = Viewer::Seat(seat);
+        let view = table.view(viewer).ok().and_then(|view| serde_json::from_slice(&view).ok());
+        choices.view = view.unwrap_or_default();
+        let scene = table.scene(viewer);
         let mut known: Vec<String> = Vec::new();
         for index in 0..table.count(&decision, seat) {
             let mut places = Vec::new();
@@ -190,17 +195,19 @@ impl Choices {
         choices
     }
 
-    /// Returns whether the board shows the position of a request with these moves.
-    fn are_for(&self, legal: &[Value]) -> bool {
-        legal.iter().eq(self.moves.iter().map(|(text, _)| text))
+    /// Returns whether the board shows the position of a request. The same moves may be legal in many positions.
+    fn are_for(&self, request: &Value) -> bool {
+        let legal = request["legal"].as_array().into_iter().flatten();
+        request["view"] == self.view && legal.eq(self.moves.iter().map(|(text, _)| text))
     }
 
-    /// The choices in a request; without places if the board shows another position.
-    fn of<'a>(&'a self, legal: &'a [Value]) -> Vec<(&'a str, &'a [usize])> {
-        if self.are_for(legal) {
-            return self.moves.iter().map(|(text, places)| (&**text, &**places)).collect();
+    /// The choices in a request; without places if the board shows another position. `None` if no moves are listed.
+    fn of<'a>(&'a self, request: &'a Value) -> Option<Vec<(&'a str, &'a [usize])>> {
+        let legal = request["legal"].as_array()?;
+        if self.are_for(request) {
+            return Some(self.moves.iter().map(|(text, places)| (&**text, &**places)).collect());
         }
-        legal.iter().filter_map(Value::as_str).map(|text| (text, [].as_slice())).collect()
+        Some(legal.iter().filter_map(Value::as_str).map(|text| (text, [].as_slice())).collect())
     }
 }
 
@@ -278,18 +285,24 @@ impl Person {
         }
     }
 
+    /// The open request, and whether its position has yet to come.
+    fn turn(&self, state: &PersonState) -> Option<(OpenTurn, bool)> {
+        let turn = self.client.turn()?;
+        let is_ahead = turn.message["legal"].is_array() && !state.choices.are_for(&turn.message);
+        Some((turn, is_ahead))
+    }
+
     /// The state of the seat, which the page needs beside the board.
     fn seat_state(&self, state: &PersonState) -> String {
-        let turn = self.client.turn().and_then(|OpenTurn { message, at }| {
-            let legal = message["legal"].as_array();
-            if legal.is_some_and(|legal| !state.choices.are_for(legal)) && at.elapsed() < POSITION {
+        let turn = self.turn(state).and_then(|(OpenTurn { message, at }, is_ahead)| {
+            if is_ahead && at.elapsed() < POSITION {
                 return None;
             }
             let past = at.elapsed().as_millis() as u64;
             let limit = message["clock"]["limit_ms"].as_u64().map(|limit| limit.saturating_sub(past));
             Some(json!({
                 "number": message["turn"],
-                "moves": legal.map(|legal| state.choices.of(legal)),
+                "moves": state.choices.of(&message),
                 "limit_ms": limit,
                 "draw_offered": message["draw_offered"] == true,
                 "refused": message["retry"]["message"],
@@ -327,7 +340,10 @@ async fn follow(person: Arc<Person>) {
         let person = person.clone();
         tokio::spawn(async move {
             sleep(POSITION).await;
-            person.change(|_| {});
+            // A page that draws its places again loses a click that has begun.
+            if person.turn(&person.state()).is_some_and(|(_, is_ahead)| is_ahead) {
+                person.change(|_| {});
+            }
         });
     }
 }
@@ -463,5 +479,21 @@ pub(super) fn answer(person: &Person, body: &Bytes) -> Response {
     match done {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
         Err(error) => refused(StatusCode::CONFLICT, &Chain(&error).to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_moves_in_another_position_are_other_choices() {
+        let view = json!({ "round": 1 });
+        let choices = Choices { view, moves: vec![("a".to_owned(), vec![0])], places: Vec::new() };
+        assert!(choices.are_for(&json!({ "view": { "round": 1 }, "legal": ["a"] })));
+        let later = json!({ "view": { "round": 2 }, "legal": ["a"] });
+        assert!(!choices.are_for(&later));
+        assert_eq!(choices.of(&later), Some(vec![("a", [].as_slice())]));
+        assert_eq!(choices.of(&json!({ "view": {} })), None, "no moves are listed");
     }
 }
