@@ -146,6 +146,8 @@ const checks = {
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.getElementById("ask").textContent.startsWith("The match is over"));
     assert.match(await page.textContent("#result"), / beat human: resignation$/);
+    assert.match(await page.textContent("#status"), / beat human: resignation$/, "nobody is to move");
+    assert.match(await page.textContent("#words"), /^[^.]* beat human: resignation\./);
   },
 
   /** A draw is offered by the person. */

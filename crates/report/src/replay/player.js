@@ -187,9 +187,11 @@ function go(step, isQuiet) {
   else state = stateAt(step);
   at = step;
   draw(state.things);
-  const lines = state.words;
-  $("status").textContent = withNames(lines[0] || "");
-  $("words").textContent = lines.join(". ");
+  const isOver = isLast(at) && Boolean(replay.result), [first = "", ...others] = state.words;
+  // The rules know nothing of a resignation, and would say who is to move.
+  const status = isOver ? replay.result : withNames(first);
+  $("status").textContent = status;
+  $("words").textContent = [isOver ? status : first, ...others].join(". ");
   $("slider").value = at;
   $("slider").setAttribute("aria-valuetext", `${at} of ${replay.steps.length - 1}`);
   $("place").textContent = `${at} / ${replay.steps.length - 1}`;
@@ -204,7 +206,7 @@ function go(step, isQuiet) {
     list.scrollTop = top - list.clientHeight / 2;
   }
   const told = notesOf(replay.steps[at]).filter(([, kind]) => kind !== "info").map(words);
-  $("live").textContent = [...told, withNames(lines[0] || ""), isLast(at) ? replay.result : ""].filter(Boolean).join(". ");
+  $("live").textContent = [...told, status].filter(Boolean).join(". ");
   const share = (1000 * at / Math.max(1, replay.steps.length - 1)).toFixed(1);
   for (const line of document.querySelectorAll("#plots .now")) {
     line.setAttribute("x1", share);
