@@ -33,9 +33,18 @@ pub(super) struct MatchInProgress {
     pub(super) challenge: Option<Challenge>,
     /// The number of the first match of its set, if it is the second one.
     pub(super) deal: Option<u32>,
+    /// Whether it has ended, and only its result is not stored yet.
+    pub(super) is_ended: bool,
 }
 
 impl Ladder {
+    /// The number of matches that are played here at the moment.
+    pub(super) fn matches_here(&self) -> usize {
+        let is_played =
+            |number: &u32, of: &MatchInProgress| !of.is_ended && !self.on_workers.contains(*number);
+        self.matches.running.iter().filter(|(number, of)| is_played(number, of)).count()
+    }
+
     /// Notes that a match of an earlier run continues: the second one of its set, if it has the number of the first one. If it is a
     /// challenge, it fulfils one of these.
     ///
@@ -61,7 +70,7 @@ impl Ladder {
             true => self.matches.matchmaker.begin_challenge(&lineup, now),
             false => self.matches.matchmaker.begin(&lineup, now),
         }
-        self.matches.running.insert(number, MatchInProgress { lineup, challenge, deal });
+        self.matches.running.insert(number, MatchInProgress { lineup, challenge, deal, is_ended: false });
         Ok(())
     }
 
@@ -138,7 +147,7 @@ impl Ladder {
             let quota = self.limits.quota.unwrap_or(0);
             tracing::info!("{name}: the owner of {player} has used up the quota of {quota} matches today");
         }
-        self.matches.running.insert(number, MatchInProgress { lineup, challenge, deal });
+        self.matches.running.insert(number, MatchInProgress { lineup, challenge, deal, is_ended: false });
         if on_workers {
             self.on_workers.add(number);
         }
@@ -150,5 +159,69 @@ impl Ladder {
         let now = self.now();
         let (lineup, first) = self.matches.matchmaker.next_return(now)?;
         self.fixture(lineup, MatchKind::Pairing, false, None, Some(first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use referee_engine::runner::{Openings, Scheduler};
+    use referee_files::StorageWait;
+    use referee_game::Seating;
+    use referee_game::chance::RandomKey;
+    use referee_league::LadderSeats;
+    use referee_match::{Ending, Opening};
+    use referee_protocol::words::EndedBy;
+    use referee_results::FinishedMatch;
+    use serde_json::value::RawValue;
+
+    use super::super::scheduler::LadderScheduler;
+    use super::super::{LadderLimits, SharedLadder};
+    use super::*;
+
+    #[test]
+    fn ended_match_is_not_in_progress_before_it_is_stored() {
+        let seats = LadderSeats { seating: Seating::new(2, 2), is_mirrored: false };
+        let limits = LadderLimits {
+            jobs: 1,
+            quota: None,
+            versions: 1,
+            rest_ms: 0,
+            rated_challenges: false,
+            evens_out: false,
+            keep: None,
+        };
+        let options: Box<RawValue> = RawValue::from_string("{}".to_owned()).unwrap();
+        let openings = Openings::same(options, Opening::default());
+        let (options, opening) = openings.of(1);
+        let rng = RandomKey([0; 32]).stream();
+        let mut ladder = Ladder::new("a", seats, openings, limits, rng, StorageWait::new());
+        ladder.resume("m1", None, &["one", "two"], &[]).unwrap();
+        ladder.resume("m2", None, &["three", "four"], &[]).unwrap();
+        ladder.on_workers.add(2);
+        assert_eq!(ladder.matches_here(), 1);
+        let ladder = SharedLadder::new(ladder);
+        let fixture = Fixture {
+            id: "m1".to_owned(),
+            deal: None,
+            leg: Leg::Only,
+            options,
+            opening,
+            bots: vec![0, 1],
+            wait: Wait::Never,
+            secret: None,
+        };
+        let ending = Ending {
+            ended_by: EndedBy::Rules,
+            reason: String::new(),
+            ranks: Some(vec![1, 2]),
+            scores: None,
+            amounts: None,
+            fault: None,
+        };
+        let players = ["one", "two"].map(str::to_owned).to_vec();
+        let finished = FinishedMatch::new("m1".to_owned(), seats.seating, players, ending);
+        assert!(LadderScheduler(ladder.clone()).ended(&fixture, &finished));
+        let ladder = ladder.lock();
+        assert_eq!((ladder.matches_here(), ladder.matches.running.len()), (0, 2));
     }
 }

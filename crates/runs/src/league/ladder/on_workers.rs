@@ -35,11 +35,6 @@ impl WorkerMatches {
         self.slots * MATCHES_PER_SLOT
     }
 
-    /// The number of matches that they have, or will get.
-    pub(super) fn len(&self) -> usize {
-        self.matches.len()
-    }
-
     /// Returns whether they need no further matches.
     pub(super) fn is_full(&self) -> bool {
         self.matches.len() >= self.most()
@@ -47,6 +42,11 @@ impl WorkerMatches {
 
     pub(super) fn add(&mut self, number: u32) {
         self.matches.insert(number);
+    }
+
+    /// Returns whether it is one of their matches.
+    pub(super) fn contains(&self, number: u32) -> bool {
+        self.matches.contains(&number)
     }
 
     /// Returns whether it was one of their matches.

@@ -31,6 +31,9 @@ impl Scheduler for LadderScheduler {
             tracing::error!("{} {}: {change}", ladder.name, fixture.id);
         }
         let Some((number, kind)) = parse_match_id(&fixture.id) else { return false };
+        if let Some(running) = ladder.matches.running.get_mut(&number) {
+            running.is_ended = true;
+        }
         let was_here = !ladder.on_workers.remove(number);
         let can_be_first = ladder.seats.is_mirrored && kind == MatchKind::Pairing && was_here;
         let is_first =
@@ -79,7 +82,8 @@ impl Scheduler for LadderScheduler {
             ladder.on_workers.remove(number);
         }
         if let Some((number, kind)) = number
-            && let Some(MatchInProgress { lineup, challenge, deal }) = ladder.matches.running.remove(&number)
+            && let Some(MatchInProgress { lineup, challenge, deal, .. }) =
+                ladder.matches.running.remove(&number)
         {
             match kind.is_challenge() {
                 true => ladder.matches.matchmaker.put_back_challenge(&lineup),

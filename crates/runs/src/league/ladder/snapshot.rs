@@ -37,7 +37,7 @@ impl Ladder {
             connections: connected.map(|member| member.connections).sum(),
             waiting: self.matches.matchmaker.waiting(self.now()),
             jobs: self.limits.jobs,
-            running: self.matches.running.len().saturating_sub(self.on_workers.len()),
+            running: self.matches_here(),
             last_result: self.results.last_result.clone(),
         }
     }
