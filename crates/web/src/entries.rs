@@ -403,6 +403,7 @@ impl MatchEntry {
             rows: Vec::new(),
             under: format!("{} · match {}", game.title, self.id),
             board: None,
+            seats: names.into_iter().map(str::to_owned).collect(),
         }
     }
 

@@ -3,10 +3,12 @@
 use referee_game::Scene;
 use referee_game::scene::{Depth, Form, Part, Shape, Tone};
 
-use super::{Canvas, Rgb, width};
+use super::{Canvas, Rgb, shortened, width};
 
 /// The opacity of marks, as on pages.
 const MARK: f32 = 0.5;
+/// The width of the label of a seat without a plate, in widths of an em, as on pages.
+const LABEL: f32 = 5.0;
 
 /// A point in pixels, or in units of a scene.
 type Point = (f32, f32);
@@ -41,27 +43,35 @@ impl Placed {
 }
 
 impl Canvas {
-    /// Draws a scene into a square with this corner and side. Labels that pages replace by names are left out.
-    pub(super) fn scene(&mut self, scene: &Scene, (left, top): Point, side: f32) {
+    /// Draws a scene into a square with this corner and side, with these names of seats.
+    pub(super) fn scene(&mut self, scene: &Scene, seats: &[String], (left, top): Point, side: f32) {
         let (wide, high) = (f32::from(scene.width.max(1)), f32::from(scene.height.max(1)));
         let scale = side / wide.max(high);
         let corner = (left + (side - scale * wide) / 2.0, top + (side - scale * high) / 2.0);
         for layer in Depth::ALL {
             for shape in scene.all().filter(|shape| shape.layer == layer) {
                 let placed = Placed::of(shape, corner, scale);
-                shape.parts.iter().for_each(|part| self.part(part, &placed));
+                let mut before = None;
+                for part in &shape.parts {
+                    self.part(part, before.replace(part), seats, &placed);
+                }
             }
         }
     }
 
-    fn part(&mut self, part: &Part, placed: &Placed) {
+    /// Draws a part. A rectangle directly before a text is its plate.
+    fn part(&mut self, part: &Part, before: Option<&Part>, seats: &[String], placed: &Placed) {
         let opacity = |tone| if tone == Tone::Mark { MARK } else { 1.0 };
         if let Form::Text(x, y, size, text) = &part.form {
-            let is_name = text.strip_prefix("seat ").is_some_and(|rest| rest.parse::<u8>().is_ok());
-            if let Some(tone) = part.fill.filter(|_| !is_name) {
+            if let Some(tone) = part.fill {
                 let size = f32::from(*size) * placed.scale;
                 let (x, y) = placed.to_canvas((f32::from(*x), f32::from(*y)));
-                self.line(text, size, (x - width(text, size) / 2.0, y + 0.35 * size), rgb(tone));
+                let plate = match before.map(|before| &before.form) {
+                    Some(Form::Rect(_, _, wide, ..)) => Some(f32::from(*wide) * placed.scale - size),
+                    _ => None,
+                };
+                let text = labelled(text, size, seats, plate);
+                self.line(&text, size, (x - width(&text, size) / 2.0, y + 0.35 * size), rgb(tone));
             }
             return;
         }
@@ -87,6 +97,31 @@ impl Canvas {
             }
         }
     }
+}
+
+/// A label as pages show it: that of a seat, or of a seat and its partners, is a name, cut to its width. More words may follow.
+pub(super) fn labelled(text: &str, size: f32, seats: &[String], plate: Option<f32>) -> String {
+    let Some((seat, more)) = seat_of(text) else { return text.to_owned() };
+    let Some(name) = seats.get(seat) else { return text.to_owned() };
+    let room = plate.map_or(LABEL * size, |plate| plate - width(more, size));
+    shortened(name, size, room) + more
+}
+
+/// The seat of a label such as `seat 0 + 2`, and the words after it.
+fn seat_of(text: &str) -> Option<(usize, &str)> {
+    let number = |text: &str| -> Option<(usize, usize)> {
+        let end = text.find(' ').unwrap_or(text.len());
+        Some((text[..end].parse().ok()?, end))
+    };
+    let rest = text.strip_prefix("seat ")?;
+    let (seat, end) = number(rest)?;
+    let mut more = &rest[end..];
+    while let Some(partner) = more.strip_prefix(" + ")
+        && let Some((_, end)) = number(partner)
+    {
+        more = &partner[end..];
+    }
+    Some((seat, more))
 }
 
 /// The colour of a tone on light pages.

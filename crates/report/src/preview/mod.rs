@@ -62,6 +62,8 @@ pub struct Preview {
     /// The line below: the game, and what the picture is of.
     pub under: String,
     pub board: Option<Scene>,
+    /// The names on the board, by seat.
+    pub seats: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +93,7 @@ impl Preview {
         let (whole, mut wide) = (WIDTH as f32 - 2.0 * MARGIN, WIDTH as f32 - 2.0 * MARGIN);
         if let Some(board) = &self.board {
             wide -= BOARD + MARGIN / 2.0;
-            canvas.scene(board, (WIDTH as f32 - MARGIN - BOARD, MARGIN), BOARD);
+            canvas.scene(board, &self.seats, (WIDTH as f32 - MARGIN - BOARD, MARGIN), BOARD);
         }
         let over = shortened(&self.over, SMALL, wide);
         canvas.line(&over, SMALL, (MARGIN, 104.0), MUTED);
@@ -338,6 +340,7 @@ mod tests {
             rows: rows.collect(),
             under: "Checkers".repeat(99),
             board: None,
+            seats: Vec::new(),
         };
         let file = preview.png();
         let mut reader = png::Decoder::new(std::io::Cursor::new(&file)).read_info().expect("a picture");
@@ -345,6 +348,20 @@ mod tests {
         let frame = reader.next_frame(&mut pixels).expect("a frame");
         assert_eq!((frame.width, frame.height), (WIDTH, HEIGHT));
         assert!(file.len() < 100_000, "{}", file.len());
+    }
+
+    #[test]
+    fn boards_name_seats_as_pages_do() {
+        let seats = ["Ann".to_owned(), "W".repeat(20), "Bob".to_owned()];
+        let shown = |text, plate| board::labelled(text, 30.0, &seats, plate);
+        assert_eq!(
+            ["seat 0", "seat 0 + 2", "seat 2 plays"].map(|text| shown(text, None)),
+            ["Ann", "Ann", "Bob plays"]
+        );
+        assert_eq!(["h0", "seat 9", "seats"].map(|text| shown(text, None)), ["h0", "seat 9", "seats"]);
+        let (cut, long) = (shown("seat 1", None), shown("seat 1 + 0 leads", Some(400.0)));
+        assert!(cut.ends_with("W…") && width(&cut, 30.0) <= 150.0, "{cut}");
+        assert!(long.ends_with("W… leads") && (300.0..=400.0).contains(&width(&long, 30.0)), "{long}");
     }
 
     #[test]
@@ -358,7 +375,7 @@ mod tests {
         ];
         scene.add(shape);
         let mut canvas = Canvas::new();
-        canvas.scene(&scene, (0.0, 0.0), 400.0);
+        canvas.scene(&scene, &[], (0.0, 0.0), 400.0);
         let at = |x: u32, y: u32| canvas.0[(y * WIDTH + x) as usize];
         assert_eq!(at(20, 50), PAPER, "it is centred");
         assert_eq!(

@@ -39,6 +39,7 @@ impl Site<'_> {
             rows: standings.entrants.iter().take(ROWS).map(row).collect(),
             under: format!("{} · {matches}", self.report.game.title),
             board: None,
+            seats: Vec::new(),
         };
         Some((PICTURE, preview.png()))
     }
@@ -60,6 +61,7 @@ impl Site<'_> {
             rows: Vec::new(),
             under: format!("{} · match {}", self.report.game.title, listed.id),
             board: replay.map(|replay| replay.last().clone()),
+            seats: names.iter().map(|&name| name.to_owned()).collect(),
         };
         Some((Self::path_of_picture(listed), preview.png()))
     }

@@ -131,6 +131,7 @@ impl Hub {
             rows: ranked.take(PREVIEWED).map(StandingsRow::preview).collect(),
             under: format!("{} · {}", self.game.title, counted(state.count, "match", "matches")),
             board: None,
+            seats: Vec::new(),
         }
     }
 
