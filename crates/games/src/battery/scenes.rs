@@ -36,6 +36,13 @@ pub(crate) fn scenes_have_unique_ids_and_lie_within_their_bounds<G: Game>() {
         for shape in scene.all() {
             let is_within = (0..=width).contains(&shape.x) && (0..=height).contains(&shape.y);
             assert!(is_within, "{shape:?} is outside of {width}x{height}");
+            // Names take the place of these labels.
+            for (n, part) in shape.parts.iter().enumerate() {
+                let Form::Text(_, _, size, text) = &part.form else { continue };
+                let before = n.checked_sub(1).map(|before| &shape.parts[before].form);
+                let has_plate = matches!(before, Some(Form::Rect(_, _, width, ..)) if *width >= 7 * size);
+                assert!(has_plate || !text.starts_with("seat "), "{shape:?} has no room for a name");
+            }
             let largest = shape.parts.iter().map(extent).max();
             assert!(largest.is_some_and(|extent| extent <= width.max(height)), "{shape:?} is too large");
             // Moving shapes are drawn entirely.

@@ -66,14 +66,16 @@ fn panel(scene: &mut Scene, game: &XeQueo, seat: Seat, viewer: Viewer) {
     let ground = Shape::new(Depth::Board, format!("panel-{seat}"), (WIDTH / 2, y)).with(ground);
     scene.add(
         ground
-            .with(Part::disc(16).at(40 - WIDTH / 2, 0).fill(TONES[seat.index()]).line(Tone::Faint, 3))
-            .with(Part::text(34, format!("seat {seat}")).at(152 - WIDTH / 2, 0).fill(Tone::Ink)),
+            // Its plate says how wide a name may be.
+            .with(Part::rect(260, 44, 0).at(180 - WIDTH / 2, 0).fill(Tone::Board))
+            .with(Part::text(34, format!("seat {seat}")).at(180 - WIDTH / 2, 0).fill(Tone::Ink))
+            .with(Part::disc(16).at(40 - WIDTH / 2, 0).fill(TONES[seat.index()]).line(Tone::Faint, 3)),
     );
     for n in 0..i16::from(GOAL) {
         let is_won = n < i16::from(position.rings[seat.index()]);
         let ring = Part::disc(24);
         let ring = if is_won { ring.line(Tone::Gold, 12) } else { ring.line(Tone::Faint, 2) };
-        scene.add(Shape::new(Depth::Board, format!("won-{seat}-{n}"), (282 + 66 * n, y)).with(ring));
+        scene.add(Shape::new(Depth::Board, format!("won-{seat}-{n}"), (338 + 60 * n, y)).with(ring));
     }
     let choice = Shape::new(Depth::Piece, format!("choice-{seat}"), (WIDTH - 60, y));
     let (word, choice) = match position.choices[seat.index()] {
