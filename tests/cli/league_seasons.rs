@@ -40,6 +40,7 @@ fn season_ends_while_league_is_played_and_its_standings_stay() {
         &[("one", "display_name = \"Number One\"\nowner = \"club\""), ("two", "")],
     );
     league.run(&["season", "end", "autumn"]).with_code(2).says(&["no match has been played"]);
+    let earliest = referee::store::utc(referee::store::now());
     let mut server = league.serve();
     let site = Site::of(&mut server);
     receive_matches(&mut server, 40);
@@ -84,6 +85,10 @@ fn season_ends_while_league_is_played_and_its_standings_stay() {
     wait_until("the page of the match", || {
         site.ask("GET", &format!("/api/v1/matches/{of_autumn}"), "").status == 200
     });
+    let shown = site.get(&format!("/api/v1/matches/{of_autumn}")).json();
+    let [began, over] =
+        [&shown["began_at"], &shown["ended_at"]].map(|at| at.as_str().expect("a time").to_owned());
+    assert!(earliest <= began && began <= over, "{shown}");
     let winner = autumn["winner"]["display_name"].as_str().or(autumn["winner"]["name"].as_str());
     browser::run("seasons.mjs", &[&site.url("/"), "autumn", winner.expect("a winner")]);
     drain(server);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use referee_game::Seating;
 use referee_match::{Ending, Faults, InfoTotals};
@@ -76,6 +76,12 @@ impl LeagueMatch {
     /// Returns whether ratings take it into account.
     pub fn counts(&self) -> bool {
         self.is_rated && !self.is_void
+    }
+
+    /// When it began, given for how long it was paused; `None` if the time of its end is invalid.
+    pub fn began_at(&self, paused: Duration) -> Option<SystemTime> {
+        let ended = humantime::parse_rfc3339(&self.ended_at).ok()?;
+        ended.checked_sub(Duration::from_micros(self.duration_us) + paused)
     }
 
     pub fn id(&self) -> String {

@@ -292,7 +292,7 @@ struct OneMatch {
 }
 
 async fn one_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Response {
-    let Some(entry) = hub.entry(&id) else { return unknown(&id) };
+    let Some(mut entry) = hub.entry(&id) else { return unknown(&id) };
     let facts = match hub.ladder().map(Arc::clone) {
         None => MatchFacts::default(),
         Some(_) if entry.result.is_none() => MatchFacts::of_running(&id),
@@ -305,6 +305,7 @@ async fn one_match(State(hub): HubState, PathMatchId(id): PathMatchId) -> Respon
             Err(_) => MatchFacts::default(),
         },
     };
+    entry.began_at = entry.began_at.or_else(|| facts.began_at.clone());
     as_json(StatusCode::OK, text::text(&OneMatch { entry, facts }))
 }
 

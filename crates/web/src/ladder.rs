@@ -177,6 +177,9 @@ pub(super) struct MatchFacts {
     /// From its opening to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) duration_ms: Option<u64>,
+    /// In UTC; for a match whose entry does not know it.
+    #[serde(skip)]
+    pub(super) began_at: Option<String>,
     /// In UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ended_at: Option<String>,
@@ -191,7 +194,11 @@ impl MatchFacts {
     }
 
     /// The facts about a match that has ended.
-    pub(super) fn of_ended(row: LeagueMatch, return_match: Option<String>) -> MatchFacts {
+    pub(super) fn of_ended(
+        row: LeagueMatch,
+        return_match: Option<String>,
+        began_at: Option<String>,
+    ) -> MatchFacts {
         let not_rated = match (row.kind.is_rated(), row.is_void) {
             _ if row.counts() => None,
             (false, _) => Some(CHALLENGE),
@@ -203,6 +210,7 @@ impl MatchFacts {
             not_rated,
             return_match,
             duration_ms: Some(row.duration_us / 1000),
+            began_at,
             ended_at: Some(row.ended_at),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -21,6 +22,7 @@ use referee_stats::Wdl;
 use referee_stats::ladder::Name;
 use referee_stats::rating::Estimate;
 use referee_store::{StoreError, now, parse_match_id, utc};
+use serde::Deserialize;
 use tokio::sync::oneshot;
 
 use super::{LadderEntry, MatchFacts, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry, PlayerStanding};
@@ -331,7 +333,23 @@ impl LadderPages {
         };
         // It may have ended since the standings were hidden.
         let return_match = league.return_match(&self.name, &row)?.filter(|_| !is_hidden);
-        Ok(MatchFacts::of_ended(row, return_match))
+        drop(league);
+        let began_at = self.began_at(&row);
+        Ok(MatchFacts::of_ended(row, return_match, began_at))
+    }
+
+    /// When a match began, in UTC; `None` without its record, which alone says for how long it was paused.
+    fn began_at(&self, row: &LeagueMatch) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Pauses {
+            #[serde(default)]
+            paused_ms: u64,
+        }
+        let record = fs::read(self.records.join(row.record.as_ref()?)).ok()?;
+        let mut lines = record.rsplit(|&byte| byte == b'\n');
+        let result = lines.find(|line| line.starts_with(b"{\"type\":\"result\""))?;
+        let Pauses { paused_ms } = serde_json::from_slice(result).ok()?;
+        row.began_at(Duration::from_millis(paused_ms)).map(utc)
     }
 
     /// Lets the ladder take up changes of the database, and tells when they are in force. `None` while it is
