@@ -319,7 +319,7 @@ fn worker_without_tables_is_put_aside_and_says_why() {
     let row = wait_until(&cup, "put aside", |status| status["workers"]["workers"][0]["state"] == "aside");
     let reason = worker_of(&row, "without")["reason"].as_str().expect("a reason");
     assert!(
-        reason.contains("up to 3 pieces, and here are none: give their directory with --syzygy DIR"),
+        reason.contains("up to 3 pieces, and here are none: the setting `syzygy` names their directory"),
         "{reason}"
     );
     let with = coordinator.worker("with", &["--slots", "1", "--until-empty", "--syzygy", TABLES]);

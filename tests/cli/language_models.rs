@@ -134,7 +134,7 @@ fn null_pair_names_itself_and_how_its_answers_were_read() {
         assert!(named >= 10, "{details}");
     }
     let page = referee(["tournament", "report", &cup, "--format", "html"]).done().stdout;
-    assert!(page.contains("package_sha256: ") && page.contains("what it says of itself"), "{page}");
+    assert!(page.contains("package_sha256: ") && page.contains("What it says of itself"), "{page}");
     let header = &folder.record("cup/records/m1.jsonl")[0];
     assert_eq!(header["seats"][0]["bot"]["details"]["model"], "null", "{header}");
 }

@@ -48,7 +48,7 @@ fn an_entrant_without_matches_has_no_rating() {
     assert_eq!(late.split_whitespace().collect::<Vec<_>>(), ["late", "-", "-"]);
     let page = referee(["tournament", "report", &dir, "--format", "html"]).done().stdout;
     let body = page.rsplit("</style>").next().expect("the page");
-    let rating = "<td class=\"name\">late</td><td class=\"num\" data-l=\"Elo\">-</td>";
+    let rating = "<td class=\"name\">late</td><td class=\"num\" data-l=\"Elo\">–</td>";
     assert!(body.contains(rating) && !body.contains("inf"), "{body}");
     let csv = referee(["tournament", "report", &dir, "--format", "csv"]).done().stdout;
     assert!(csv.contains("late") && !csv.contains("inf"), "{csv}");

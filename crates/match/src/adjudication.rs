@@ -190,8 +190,8 @@ impl Adjudication {
         }
         let here = here.map_or("none".to_owned(), |pieces| format!("those of up to {pieces}"));
         Err(Wrong::from(format!(
-            "the match is adjudicated by Syzygy tables of up to {pieces} pieces, and here are {here}: give their directory with \
-             --syzygy DIR"
+            "the match is adjudicated by Syzygy tables of up to {pieces} pieces, and here are {here}: the setting `syzygy` names \
+             their directory"
         )))
     }
 }
