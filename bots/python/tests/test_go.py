@@ -7,12 +7,16 @@ import random
 import shutil
 import subprocess
 import unittest
+import warnings
 from collections.abc import Iterator
 
 from tests.rules_program import GAMES, Rules
 
 try:
-    from sgfmill import sgf, sgf_moves
+    with warnings.catch_warnings():
+        # Python warns of its escapes when it compiles it.
+        warnings.simplefilter("ignore")
+        from sgfmill import sgf, sgf_moves
 except ImportError:
     sgf = None
 
