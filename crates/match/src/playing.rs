@@ -424,8 +424,8 @@ impl Playing {
             later.filter_map(|(seat, decider)| Some((seat, *decider.exit_later.take()?))).collect();
         self.judge_late(common, stamp, &later)?;
         let by_scores = || self.tally.outcome(&common.setup.header.adjudication);
-        if !matches!(common.table.turn(), Turn::Over(_))
-            && let Some(outcome) = common.outcome_by_tables().or_else(by_scores)
+        if let Some(outcome) = common.outcome_by_tables().or_else(by_scores)
+            && !matches!(common.table.turn(), Turn::Over(_))
         {
             return PhaseFlow::Break(common.end(stamp, EndedBy::Adjudication, outcome, None, None));
         }
