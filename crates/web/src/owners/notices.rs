@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::OwnersLadder;
 
-/// The absence of a bot after which its owner is told, and the period in which failures count.
+/// Owners are told of a bot that has been away for this long, or that failed often within this time.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// So many matches with faults of a bot within a day are told.
+/// The number of matches with faults of a bot within a day from which its owner is told.
 const FAILURES: usize = 10;
 
 /// Reasons why a bot needs its owner.
