@@ -80,7 +80,7 @@ impl LadderSeason {
 impl FinalStandings {
     /// The row in the first place, if a rated match was played.
     pub fn winner(&self) -> Option<&LadderRow> {
-        self.standings.iter().find(|row| row.standing.place == Some(1) && row.standing.matches > 0)
+        self.standings.iter().find(|row| row.standing.place == Some(1) && row.standing.counts.matches > 0)
     }
 
     /// The standings of a season that has ended: the stored ones. If the process that ended it did not store any, they are

@@ -65,11 +65,13 @@ pub struct LadderSnapshot {
 }
 
 /// The owner of a bot, as pages show it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ShownOwner {
     /// The display name, or its id.
+    #[serde(rename = "owner")]
     pub name: String,
     /// A school or a company.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub affiliation: Option<String>,
 }
 

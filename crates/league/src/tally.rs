@@ -10,7 +10,7 @@ use referee_game::{Seating, Wrong};
 use referee_stats::ladder::{Copies, CountedResult, FirstMatch, Name, Strength};
 use referee_stats::rating::Estimate;
 use referee_stats::rating::bradley_terry::{Anchored, Counts, EarlierRating, FitConstraints, fit_anchored};
-use referee_stats::{Deals, Entrant, Lineup, MatchResult, SideResult, Wdl};
+use referee_stats::{Deals, Entrant, Lineup, MatchCounts, MatchResult, SideResult};
 use referee_store::MatchKind;
 
 use crate::bots::BotDisplayNames;
@@ -99,10 +99,7 @@ impl RatingInputs {
 #[derive(Clone, Debug, Default)]
 struct PlayerTally {
     name: String,
-    matches: u32,
-    wdl: Wdl,
-    /// Matches in which it made a fault.
-    faulted: u32,
+    counts: MatchCounts,
     /// When its last match ended, in UTC.
     last_seen: Option<String>,
 }
@@ -148,12 +145,8 @@ pub struct Standing {
     /// Whether no later version of the bot has played.
     #[serde(rename = "newest")]
     pub is_newest: bool,
-    /// Rated matches with a result.
-    pub matches: u32,
     #[serde(flatten)]
-    pub wdl: Wdl,
-    /// Matches in which it made a fault.
-    pub faulted: u32,
+    pub counts: MatchCounts,
 }
 
 impl LadderRow {
@@ -296,7 +289,7 @@ impl LadderTally {
             row.players.iter().map(|name| self.player(name)).collect::<Result<_, _>>()?;
         for (&player, faults) in players.iter().zip(&row.faults) {
             let tally = &mut self.players[player.index()];
-            tally.faulted += u32::from(!faults.is_empty());
+            tally.counts.faulted += u32::from(!faults.is_empty());
             tally.last_seen = Some(row.ended_at.clone());
         }
         let Some(ranks) = &row.ranks else { return Ok(None) };
@@ -308,9 +301,9 @@ impl LadderTally {
         let result = MatchResult::played(row.number, lineup, ranks);
         for (seat, &player) in self.seating.all().iter().zip(&players) {
             let tally = &mut self.players[player.index()];
-            tally.matches += 1;
+            tally.counts.matches += 1;
             let own = SideResult::of_seat(seat, ranks, self.seating);
-            own.into_iter().for_each(|own| tally.wdl.count(own, 1));
+            own.into_iter().for_each(|own| tally.counts.wdl.count(own, 1));
         }
         let first = row.deal.and_then(|deal| self.firsts.remove(&deal)).filter(|first| {
             first.result.set + APART >= row.number && Deals::Mirrored.leg(first.result.lineup, 1) == lineup
@@ -358,7 +351,7 @@ impl LadderTally {
         let mut known = self.known.clone();
         // A version without a rated match tells nothing of later ones, but the one before it may.
         let tells = |player: &Entrant| {
-            self.players[player.index()].matches > 0 || self.known.earlier.contains_key(player)
+            self.players[player.index()].counts.matches > 0 || self.known.earlier.contains_key(player)
         };
         known.predecessors = (self.known.predecessors.iter())
             .filter_map(|(&player, &before)| {
@@ -386,7 +379,7 @@ impl LadderTally {
             let unknown = Strength { rating: 0.0, margin: f64::INFINITY, margin_in_field: f64::INFINITY };
             let Strength { rating, margin, margin_in_field } = strengths.get(at).copied().unwrap_or(unknown);
             let is_anchor = self.known.anchors.contains_key(&Entrant(at as u16));
-            let is_uncertain = margin_in_field > PROVISIONAL || tally.matches < LEAST_MATCHES;
+            let is_uncertain = margin_in_field > PROVISIONAL || tally.counts.matches < LEAST_MATCHES;
             LadderRow {
                 player: tally.name.clone(),
                 entrant: Entrant(at as u16),
@@ -397,9 +390,7 @@ impl LadderTally {
                     is_anchor,
                     is_provisional: is_uncertain && !is_anchor,
                     is_newest: seen.insert(Name::parse(&tally.name).bot),
-                    matches: tally.matches,
-                    wdl: tally.wdl,
-                    faulted: tally.faulted,
+                    counts: tally.counts,
                 },
                 stronger_than_next: None,
                 last_seen: tally.last_seen.clone(),
@@ -410,8 +401,8 @@ impl LadderTally {
         // The newest version of a bot is the last one that has come.
         let mut rows: Vec<LadderRow> = self.players.iter().enumerate().rev().map(row).collect();
         let group = |row: &LadderRow| {
-            let Standing { is_newest, is_anchor, is_provisional, matches, .. } = row.standing;
-            (row.is_annulled, !is_newest, is_anchor, is_provisional, matches == 0)
+            let Standing { is_newest, is_anchor, is_provisional, counts, .. } = row.standing;
+            (row.is_annulled, !is_newest, is_anchor, is_provisional, counts.matches == 0)
         };
         rows.sort_by(|one, other| {
             let by_rating = other.standing.rating.value.total_cmp(&one.standing.rating.value);
@@ -478,13 +469,19 @@ mod tests {
         let rows = book.standings(&fit, &LadderRulings::default(), &BotDisplayNames::default());
         let summary: Vec<(Option<usize>, &str, u32, bool)> = rows
             .iter()
-            .map(|row| (row.standing.place, &*row.player, row.standing.matches, row.standing.is_provisional))
+            .map(|row| {
+                (row.standing.place, &*row.player, row.standing.counts.matches, row.standing.is_provisional)
+            })
             .collect();
         let expected =
             [(Some(1), "alice@1", 200, false), (Some(2), "bob", 0, true), (None, "random", 200, false)];
         assert_eq!(summary, expected);
         assert_eq!(
-            (rows[0].standing.wdl.wins, rows[0].standing.wdl.losses, rows[2].standing.rating.value),
+            (
+                rows[0].standing.counts.wdl.wins,
+                rows[0].standing.counts.wdl.losses,
+                rows[2].standing.rating.value
+            ),
             (150, 50, 1000.0)
         );
         assert!((1150.0..1230.0).contains(&rows[0].standing.rating.value), "{rows:?}");

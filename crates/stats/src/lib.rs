@@ -65,7 +65,7 @@ mod wdl;
 
 pub use cause::Cause;
 pub use lineup::{Deals, Entrant, Lineup, MatchResult, SideAmounts};
-pub use wdl::{SideResult, Wdl};
+pub use wdl::{MatchCounts, SideResult, Wdl};
 
 /// The pairs of opponents on two sides.
 fn opponents(lineup: &Lineup, side: usize, other: usize) -> impl Iterator<Item = (Entrant, Entrant)> {

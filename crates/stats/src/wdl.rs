@@ -100,6 +100,17 @@ impl FromIterator<SideResult> for Wdl {
     }
 }
 
+/// The numbers of matches of an entrant or a player.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatchCounts {
+    /// With a result; on a ladder rated ones.
+    pub matches: u32,
+    #[serde(flatten)]
+    pub wdl: Wdl,
+    /// Matches in which it made a fault.
+    pub faulted: u32,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

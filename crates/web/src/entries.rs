@@ -7,7 +7,7 @@ use referee_protocol::words::EndedBy;
 use serde::{Deserialize, Serialize};
 
 use referee_game::Meta;
-use referee_league::LeadTaken;
+use referee_league::{LadderRow, LeadTaken, ShownOwner};
 use referee_match::{Ending, Faults, InfoTotals};
 use referee_report::page::{halves, whole};
 use referee_report::preview::{Preview, PreviewRow, drawable, drawn};
@@ -15,10 +15,10 @@ use referee_report::story::Story;
 use referee_report::tournament::BracketRound;
 use referee_report::{PublicRuling, RulingOnMatch, RulingsByMatch, ToldMatch};
 use referee_results::FinishedMatch;
-use referee_stats::Wdl;
 use referee_stats::amounts::MeanAmount;
 use referee_stats::rating::Estimate;
 use referee_stats::schedule::MatchId;
+use referee_stats::{MatchCounts, Wdl};
 use referee_store::{RulingRow, parse_match_id};
 
 /// A seat in lists of matches.
@@ -244,26 +244,43 @@ pub(super) enum StandingsOrder {
     Faults,
 }
 
+/// The names of an entrant, a bot or a player.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ShownName {
+    /// Of a player `NAME` or `NAME@VERSION`.
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub display_name: Option<String>,
+    /// On a ladder, if the owner has another name.
+    #[serde(flatten)]
+    pub owner: Option<ShownOwner>,
+}
+
+impl ShownName {
+    pub fn new(name: impl Into<String>) -> ShownName {
+        ShownName { name: name.into(), ..ShownName::default() }
+    }
+
+    pub(super) fn of(row: &LadderRow, owner: Option<&ShownOwner>) -> ShownName {
+        let LadderRow { player, display_name, .. } = row;
+        ShownName { name: player.clone(), display_name: display_name.clone(), owner: owner.cloned() }
+    }
+
+    /// The name that people see.
+    pub(super) fn shown(&self) -> &str {
+        self.display_name.as_deref().unwrap_or(&self.name)
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StandingsRow {
     /// The place, from 1; those with equal results share one. Anchors of a ladder have none.
     pub place: Option<usize>,
-    pub name: String,
-    /// The display name; filled in by the server.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub display_name: Option<String>,
-    /// On a ladder: its owner, if that has another name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
-    /// On a ladder: the school or company of its owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub affiliation: Option<String>,
-    /// Matches with a result.
-    pub matches: u32,
+    /// The display name is filled in by the server.
     #[serde(flatten)]
-    pub wdl: Wdl,
-    /// Matches in which it made a fault.
-    pub faulted: u32,
+    pub player: ShownName,
+    #[serde(flatten)]
+    pub counts: MatchCounts,
     /// The last five results, the newest first: `W`, `D` and `L`.
     pub form: String,
     /// The results of the last 50 matches.
@@ -306,17 +323,13 @@ impl StandingsRow {
                 format!("{} ± {}", whole(value), ((high - low) / 2.0).round())
             }
             Some(rating) => whole(rating.value),
-            None => format!("{} of {}", halves(self.points), self.possible.unwrap_or(self.matches)),
+            None => format!("{} of {}", halves(self.points), self.possible.unwrap_or(self.counts.matches)),
         };
         PreviewRow {
             place: self.place.map(|place| place.to_string()).unwrap_or_default(),
-            name: drawn(self.shown(), &self.name).to_owned(),
+            name: drawn(self.player.shown(), &self.player.name).to_owned(),
             figure,
         }
-    }
-
-    pub(super) fn shown(&self) -> &str {
-        self.display_name.as_deref().unwrap_or(&self.name)
     }
 }
 

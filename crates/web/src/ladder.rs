@@ -15,7 +15,7 @@ use tokio::time::Instant;
 pub use pages::{AboutLeague, LadderPages, PackSending};
 
 use crate::api::{HubState, as_json, refused};
-use crate::entries::{DisplayNames, ShownRuling};
+use crate::entries::{DisplayNames, ShownName, ShownRuling};
 use crate::hub::Hub;
 use crate::owners::SignUpMode;
 use referee_game::Chain;
@@ -83,14 +83,20 @@ pub struct OtherLadder {
     pub url: Option<String>,
 }
 
+/// A player of a ladder, in the season in progress or a former one.
 #[derive(Serialize)]
 pub(super) struct PlayerStanding {
-    /// `NAME` or `NAME@VERSION`.
-    pub(super) name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    display_name: Option<String>,
     #[serde(flatten)]
-    standing: Standing,
+    pub(super) player: ShownName,
+    #[serde(flatten)]
+    pub(super) standing: Standing,
+    /// Omitted in final standings.
+    #[serde(flatten)]
+    presence: Option<Presence>,
+}
+
+#[derive(Serialize)]
+struct Presence {
     /// Whether it is connected, or a program.
     online: bool,
     /// The reason why it is not paired now.
@@ -104,12 +110,6 @@ pub(super) struct PlayerStanding {
 pub(super) struct PlayerEntry {
     #[serde(flatten)]
     pub(super) standing: PlayerStanding,
-    /// The owner, if that has another name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) owner: Option<String>,
-    /// The school or company of its owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) affiliation: Option<String>,
     /// The season of which these figures are, if it has not played in the one in progress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) season: Option<String>,
@@ -284,8 +284,8 @@ pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName
     let (key, missing) = (format!("player {name}"), format!("there is no player `{name}`"));
     let read = move |ladder: &LadderPages, hub: &Hub| {
         let Some(mut player) = ladder.player(&name)? else { return Ok(None) };
-        let opponents = hub.opponents(&player.standing.name);
-        let (totals, reported) = hub.reported(&player.standing.name);
+        let opponents = hub.opponents(&player.standing.player.name);
+        let (totals, reported) = hub.reported(&player.standing.player.name);
         hub.note_rulings(&mut player.last_matches);
         Ok(Some(referee_game::json::text(&PlayerEntry { opponents, totals, reported, ..player })))
     };

@@ -69,7 +69,7 @@ use referee_match::record::PublishedInfo;
 use referee_report::page::PublicUrl;
 use referee_results::FinishedMatch;
 
-pub use entries::{DisplayNames, NextMatch, RecentResults, StandingsRow, StandingsView};
+pub use entries::{DisplayNames, NextMatch, RecentResults, ShownName, StandingsRow, StandingsView};
 pub use ladder::{AboutLeague, LadderPages, OtherLadder, OwnersLink, PackSending};
 pub use notices::{Announcement, Notices, announce};
 pub use owners::{

@@ -8,16 +8,17 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use maud::{Markup, html};
 use referee_game::json;
-use referee_league::Standing;
+use referee_league::ShownOwner;
 use referee_report::page::{Scale, interval_bar, whole};
 use referee_stats::rating::Estimate;
 use referee_store::StoreError;
 use serde::{Deserialize, Serialize};
 
 use crate::api::{Bounded, HubState, LIST, MOST_MATCHES, Parameters, refused};
+use crate::entries::ShownName;
 use crate::host::SeenUrl;
 use crate::hub::Hub;
-use crate::ladder::{LadderPages, PlayedMatch, PlayerName, answered};
+use crate::ladder::{LadderPages, PlayedMatch, PlayerName, PlayerStanding, answered};
 use crate::nav;
 use crate::pages::{BELOW, PageCard, TOP, text_page};
 
@@ -28,21 +29,7 @@ pub(super) struct SeasonEntry {
     pub(super) ended_at: String,
     pub(super) matches: u32,
     /// `None` without a rated match.
-    pub(super) winner: Option<SeasonPlayer>,
-}
-
-#[derive(Serialize)]
-pub(super) struct SeasonPlayer {
-    /// `NAME` or `NAME@VERSION`.
-    pub(super) name: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) display_name: Option<String>,
-}
-
-impl SeasonPlayer {
-    fn shown(&self) -> &str {
-        self.display_name.as_deref().unwrap_or(&self.name)
-    }
+    pub(super) winner: Option<ShownName>,
 }
 
 /// The final standings of a season.
@@ -51,22 +38,7 @@ pub(super) struct SeasonStandings {
     #[serde(flatten)]
     pub(super) season: SeasonEntry,
     /// The best first; anchors and earlier versions come last, without a place.
-    pub(super) standings: Vec<SeasonRow>,
-}
-
-/// A row of final standings.
-#[derive(Serialize)]
-pub(super) struct SeasonRow {
-    #[serde(flatten)]
-    pub(super) player: SeasonPlayer,
-    /// The owner, if that has another name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) owner: Option<String>,
-    /// The school or company of its owner.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) affiliation: Option<String>,
-    #[serde(flatten)]
-    pub(super) standing: Standing,
+    pub(super) standings: Vec<PlayerStanding>,
 }
 
 /// The seasons, the newest first.
@@ -215,7 +187,7 @@ fn told(
             p class="lede" {
                 @let margin = (first.standing.rating.high - first.standing.rating.value).round();
                 (first.player.shown()) " came first: rated " (whole(first.standing.rating.value)) " "
-                span class="muted small" { "± " (margin) } " after " (first.standing.matches) " rated matches."
+                span class="muted small" { "± " (margin) } " after " (first.standing.counts.matches) " rated matches."
             }
         }
         section aria-labelledby="standings-title" {
@@ -252,7 +224,7 @@ fn minute(at: &str) -> String {
     at.get(..16).unwrap_or(at).replace('T', " ")
 }
 
-fn table(standings: &[SeasonRow]) -> Markup {
+fn table(standings: &[PlayerStanding]) -> Markup {
     let rows = || standings.iter().filter(|row| row.standing.is_newest);
     let scale = Scale::of(rows().map(|row| row.standing.rating));
     html! {
@@ -274,9 +246,9 @@ fn table(standings: &[SeasonRow]) -> Markup {
                         td class="num" { @if let Some(place) = row.standing.place { (place) } }
                         td class="name" {
                             a href={ "../players/" (row.player.name) } { (row.player.shown()) }
-                            @let by = [&row.owner, &row.affiliation].map(Option::as_deref);
-                            @let by: Vec<&str> = by.into_iter().flatten().collect();
-                            @if !by.is_empty() { small { (by.join(" · ")) } }
+                            @if let Some(ShownOwner { name, affiliation }) = &row.player.owner {
+                                small { (name) @if let Some(affiliation) = affiliation { " · " (affiliation) } }
+                            }
                         }
                         td class="lead num" {
                             @let Estimate { value, high, .. } = row.standing.rating;
@@ -287,9 +259,9 @@ fn table(standings: &[SeasonRow]) -> Markup {
                             }
                         }
                         td class="bar" { (interval_bar(row.standing.rating, scale)) }
-                        td class="num beside" { (row.standing.wdl.wins) " / " (row.standing.wdl.draws) " / " (row.standing.wdl.losses) }
-                        td class="num" data-l="Faults" { @if row.standing.faulted > 0 { (row.standing.faulted) } }
-                        td class="num" data-l="Matches" { (row.standing.matches) }
+                        td class="num beside" { (row.standing.counts.wdl.wins) " / " (row.standing.counts.wdl.draws) " / " (row.standing.counts.wdl.losses) }
+                        td class="num" data-l="Faults" { @if row.standing.counts.faulted > 0 { (row.standing.counts.faulted) } }
+                        td class="num" data-l="Matches" { (row.standing.counts.matches) }
                     }
                 }
             }

@@ -19,7 +19,7 @@ use crate::runs::league::config::{LadderConfig, LadderGame, LeagueConfig};
 use crate::runs::league::{ChangedRules, LadderRecords};
 use crate::stats::MatchResult;
 use crate::stats::ladder::Name;
-use crate::stats::rating::weng_lin;
+use crate::stats::rating::{Rating, weng_lin};
 use crate::store::{StoreError, now};
 
 /// Print the standings of a league, also while it runs
@@ -81,13 +81,11 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     };
     for ladder in ladders {
         let game = ladder.game(&games, &config.folder)?;
-        let (mut rows, matches, copies) = match &ended {
+        let (rows, matches, copies) = match &ended {
             Some(season) => {
                 let found = FinalStandings::of(&mut league, &ladder.name, season.number, game.seats());
                 let FinalStandings { standings, matches } = found.map_err(Failure::cannot_run)?;
-                let standing =
-                    |row| LadderStanding { row, weng_lin: None, inactive: false, owner: None, versions: 0 };
-                (standings.into_iter().map(standing).collect::<Vec<_>>(), matches, None)
+                (standings.into_iter().map(|row| (row, None)).collect(), matches, None)
             }
             None => standings(&mut league, &config, ladder, &game, args.from_records, args.all)?,
         };
@@ -95,14 +93,18 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         for player in league.players(&ladder.name).map_err(Failure::cannot_run)? {
             *versions.entry(Name::parse(&player.name).bot).or_default() += 1;
         }
-        for row in &mut rows {
-            let bot = Name::parse(&row.row.player).bot;
-            row.versions = versions.get(&bot).copied().unwrap_or_default();
-            row.owner = owned.of(&bot);
-        }
-        if !args.all {
-            rows.retain(|row| row.row.standing.is_newest);
-        }
+        let standing = |(row, weng_lin): RatedRow| {
+            let bot = Name::parse(&row.player).bot;
+            LadderStanding {
+                weng_lin,
+                inactive: ended.is_none() && row.is_inactive(now()),
+                owner: owned.of(&bot),
+                versions: versions.get(&bot).copied().unwrap_or_default(),
+                row,
+            }
+        };
+        let listed = rows.into_iter().filter(|(row, _)| args.all || row.standing.is_newest);
+        let rows: Vec<LadderStanding> = listed.map(standing).collect();
         let (name, id) = (&*ladder.name, game.rules.meta().id);
         if args.csv {
             for row in &rows {
@@ -140,7 +142,7 @@ pub(super) fn in_progress(
     game: &LadderGame,
 ) -> Result<Vec<LadderRow>, Failure> {
     let (standings, ..) = standings(league, config, ladder, game, false, false)?;
-    Ok(standings.into_iter().map(|standing| standing.row).collect())
+    Ok(standings.into_iter().map(|(row, _)| row).collect())
 }
 
 const COLUMNS: [&str; 20] = [
@@ -175,7 +177,7 @@ fn cells(ladder: &str, LadderStanding { row, owner, versions, .. }: &LadderStand
     let of_owner = |part: fn(&LadderOwner) -> Option<&String>| text(owner.as_ref().and_then(part));
     let number = |value: f64| if value.is_finite() { format!("{value:.1}") } else { String::new() };
     let standing = &row.standing;
-    let wdl = &standing.wdl;
+    let wdl = &standing.counts.wdl;
     [
         ladder.to_owned(),
         standing.place.map(|place| place.to_string()).unwrap_or_default(),
@@ -191,11 +193,11 @@ fn cells(ladder: &str, LadderStanding { row, owner, versions, .. }: &LadderStand
         number(standing.margin_in_field),
         standing.is_anchor.to_string(),
         standing.is_provisional.to_string(),
-        standing.matches.to_string(),
+        standing.counts.matches.to_string(),
         wdl.wins.to_string(),
         wdl.draws.to_string(),
         wdl.losses.to_string(),
-        standing.faulted.to_string(),
+        standing.counts.faulted.to_string(),
         versions.to_string(),
     ]
 }
@@ -225,6 +227,9 @@ impl Owned {
     }
 }
 
+/// A row, and the Weng-Lin rating if the game has more than two sides.
+type RatedRow = (LadderRow, Option<Rating>);
+
 /// The standings of the season in progress, the number of its matches, and that of the copies among them.
 fn standings(
     league: &mut League,
@@ -233,7 +238,7 @@ fn standings(
     game: &LadderGame,
     from_records: bool,
     lists_inactive: bool,
-) -> Result<(Vec<LadderStanding>, u32, Option<u64>), Failure> {
+) -> Result<(Vec<RatedRow>, u32, Option<u64>), Failure> {
     let bots = league.bots().map_err(Failure::cannot_run)?;
     let names = BotDisplayNames::of(&bots);
     let anchors = bots.into_iter().filter_map(|bot| Some((bot.name, bot.anchor?))).collect();
@@ -274,15 +279,11 @@ fn standings(
     // A bot that has not come in this season is in its book only for its rating.
     let is_listed = |row: &LadderRow| row.last_seen.is_some() && (lists_inactive || !row.is_inactive(now()));
     let rows = ranking(book.standings(&fit, &rulings, &names), &fit, is_listed);
-    let standing = |row: LadderRow| LadderStanding {
-        weng_lin: (book.find(&row.player).filter(|_| seating.sides() > 2))
-            .map(|player| weng_lin[player.index()]),
-        inactive: row.is_inactive(now()),
-        owner: None,
-        versions: 0,
-        row,
+    let rated = |row: LadderRow| {
+        let player = book.find(&row.player).filter(|_| seating.sides() > 2);
+        (row, player.map(|player| weng_lin[player.index()]))
     };
-    Ok((rows.into_iter().map(standing).collect(), matches, Some(book.copies())))
+    Ok((rows.into_iter().map(rated).collect(), matches, Some(book.copies())))
 }
 
 /// The standings as a table, with Weng-Lin ratings if there are any.
@@ -307,11 +308,11 @@ fn printed(rows: &[LadderStanding], has_weng_lin: bool) -> String {
             margin(row.standing.rating.high - row.standing.rating.value),
             margin(row.standing.margin_in_field),
             row.stronger_than_next.map(|share| format!("{:.0}%", 100.0 * share)).unwrap_or_default(),
-            row.standing.matches.to_string(),
-            row.standing.wdl.wins.to_string(),
-            row.standing.wdl.draws.to_string(),
-            row.standing.wdl.losses.to_string(),
-            row.standing.faulted.to_string(),
+            row.standing.counts.matches.to_string(),
+            row.standing.counts.wdl.wins.to_string(),
+            row.standing.counts.wdl.draws.to_string(),
+            row.standing.counts.wdl.losses.to_string(),
+            row.standing.counts.faulted.to_string(),
             row.last_seen.clone().unwrap_or_else(|| "never".to_owned()),
         ];
         let second = weng_lin.map(|row| [format!("{:.1}", row.rating), format!("{:.1}", row.deviation)]);

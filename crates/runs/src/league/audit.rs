@@ -326,7 +326,8 @@ impl SeasonTallies<'_> {
         for season in &league.seasons()? {
             let rulings = season.rulings(self.rulings.to_vec());
             let found = FinalStandings::of(league, &ladder.name, season.number, game.seats())?;
-            let standings = found.standings.into_iter().map(|row| (row.player, row.standing.wdl)).collect();
+            let standings =
+                found.standings.into_iter().map(|row| (row.player, row.standing.counts.wdl)).collect();
             let by_records = self.tally(season.number, &rulings, recorded());
             differences.extend(differing(&by_records, &standings, |recorded, stored| {
                 Wrong::from(format!(
@@ -362,7 +363,7 @@ impl SeasonTallies<'_> {
         }
         book.standings(&Anchored::default(), &LadderRulings::default(), &BotDisplayNames::default())
             .into_iter()
-            .map(|row| (row.player, row.standing.wdl))
+            .map(|row| (row.player, row.standing.counts.wdl))
             .collect()
     }
 }

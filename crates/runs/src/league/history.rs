@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use referee_league::{KeptRating, LadderRow, Standing};
+use referee_stats::MatchCounts;
 
 /// The time between two ratings of a player that are kept. Before that, one is kept whenever its matches have doubled.
 const APART: Duration = Duration::from_secs(600);
@@ -22,7 +23,7 @@ impl RatingHistory {
         let now = Instant::now();
         let mut due = Vec::new();
         for LadderRow { player, standing, .. } in standings {
-            let Standing { rating, matches, is_provisional, .. } = *standing;
+            let Standing { rating, counts: MatchCounts { matches, .. }, is_provisional, .. } = *standing;
             let is_due = match self.kept.get(player) {
                 None => matches > 0,
                 // With fewer matches than before a new season has begun.

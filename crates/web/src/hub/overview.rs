@@ -15,13 +15,14 @@ use referee_match::{Faults, InfoTotals};
 use referee_report::preview::{Preview, drawn};
 use referee_report::reported_tables;
 use referee_report::story::{LeadChange, Story};
-use referee_stats::{SideResult, Wdl};
+use referee_stats::{MatchCounts, SideResult, Wdl};
 
 use super::results::MOST_LATEST;
 use super::{EndedEntry, Hub, LiveEntry, RecordLocation, RunState, reported_in};
 use crate::answers::ANSWER_APART;
 use crate::entries::{
-    self, BotEntry, MatchEntry, NextEntry, RecentResults, StandingsOrder, StandingsRow, StandingsView,
+    self, BotEntry, MatchEntry, NextEntry, RecentResults, ShownName, StandingsOrder, StandingsRow,
+    StandingsView,
 };
 use crate::story::told;
 
@@ -93,15 +94,16 @@ impl Hub {
         let (state, search) = (self.state(), search.to_lowercase());
         let has = |name: &str| name.to_lowercase().contains(&search);
         let is_found = |row: &&StandingsRow| {
-            let StandingsRow { name, display_name, owner, affiliation, .. } = row;
-            has(name) || [display_name, owner, affiliation].into_iter().flatten().any(|name| has(name))
+            let ShownName { name, display_name, owner } = &row.player;
+            let owner = owner.iter().flat_map(|owner| [Some(&owner.name), owner.affiliation.as_ref()]);
+            has(name) || owner.chain([display_name.as_ref()]).flatten().any(|name| has(name))
         };
         let mut found: Vec<&StandingsRow> = state.rows.iter().filter(is_found).collect();
         match order {
             StandingsOrder::Place => {}
-            StandingsOrder::Name => found.sort_by_cached_key(|row| row.shown().to_lowercase()),
-            StandingsOrder::Matches => found.sort_by_key(|row| Reverse(row.matches)),
-            StandingsOrder::Faults => found.sort_by_key(|row| Reverse(row.faulted)),
+            StandingsOrder::Name => found.sort_by_cached_key(|row| row.player.shown().to_lowercase()),
+            StandingsOrder::Matches => found.sort_by_key(|row| Reverse(row.counts.matches)),
+            StandingsOrder::Faults => found.sort_by_key(|row| Reverse(row.counts.faulted)),
         }
         let count = found.len();
         (found.into_iter().skip(offset).take(limit).cloned().collect(), count)
@@ -123,7 +125,7 @@ impl Hub {
         self.overview();
         let name = self.name();
         let state = self.state();
-        let ranked = state.rows.iter().filter(|row| row.place.is_some() && row.matches > 0);
+        let ranked = state.rows.iter().filter(|row| row.place.is_some() && row.counts.matches > 0);
         Preview {
             over: "Standings".to_owned(),
             title: drawn(&name, self.game.title).to_owned(),
@@ -221,8 +223,8 @@ impl RunState {
     fn take_standings(&mut self, mut view: StandingsView, game: &str, is_ladder: bool) {
         self.compared = view.clone();
         for row in &mut view.rows {
-            row.display_name = self.about.display_name(&row.name);
-            let recent = self.recent.get(&row.name).into_iter().flatten().copied();
+            row.player.display_name = self.about.display_name(&row.player.name);
+            let recent = self.recent.get(&row.player.name).into_iter().flatten().copied();
             row.form = recent.clone().take(FORM).map(SideResult::letter).collect();
             let wdl: Wdl = recent.collect();
             row.recent = RecentResults { matches: wdl.total(), wdl };
@@ -272,10 +274,10 @@ impl RunState {
         }
         let mut first = Vec::new();
         for row in rows {
-            let (faults, totals) = sums.get(&*row.name).copied().unwrap_or_default();
+            let (faults, totals) = sums.get(&*row.player.name).copied().unwrap_or_default();
             row.totals = totals;
             if first.len() < OVERVIEW && !totals.is_empty() {
-                first.push((row.shown().to_owned(), faults, totals));
+                first.push((row.player.shown().to_owned(), faults, totals));
             }
         }
         let first = first.iter().map(|(name, faults, totals)| (&**name, faults, totals));
@@ -286,7 +288,7 @@ impl RunState {
     fn compare_with_last_week(&self, rows: &mut [StandingsRow]) {
         let placed = rows.iter_mut().filter(|row| row.place.is_some());
         let mut placed: BTreeMap<String, &mut StandingsRow> =
-            placed.map(|row| (row.name.clone(), row)).collect();
+            placed.map(|row| (row.player.name.clone(), row)).collect();
         let then = self.order_a_week_ago.iter().filter_map(|name| placed.remove(name));
         then.zip(1..).for_each(|(row, place)| row.place_a_week_ago = Some(place));
     }
@@ -299,11 +301,9 @@ impl RunState {
         bots.sort_by(|one, other| other.mean().total_cmp(&one.mean()));
         let standing = |bot: &&BotEntry| StandingsRow {
             place: Some(1 + bots.iter().filter(|other| other.mean() > bot.mean()).count()),
-            name: bot.name.clone(),
-            matches: bot.matches,
-            wdl: bot.wdl,
+            player: ShownName::new(&bot.name),
+            counts: MatchCounts { matches: bot.matches, wdl: bot.wdl, faulted: bot.faulted },
             points: bot.score,
-            faulted: bot.faulted,
             ..StandingsRow::default()
         };
         StandingsView { rows: bots.iter().map(standing).collect(), ..StandingsView::default() }

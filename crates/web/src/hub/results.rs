@@ -44,7 +44,7 @@ impl Hub {
         self.overview();
         let state = self.state();
         let rating = |name: &str| {
-            let row = state.rows.iter().find(|row| row.name == name)?;
+            let row = state.rows.iter().find(|row| row.player.name == name)?;
             Some(row.rating?.value)
         };
         let own = rating(name);

@@ -11,27 +11,29 @@ use std::time::{Duration, SystemTime};
 use referee_game::{Chain, Meta, Seating, counted};
 use referee_league::{
     EventKind, FinalStandings, LadderRow, LadderSnapshot, League, LeagueMatch, MatchFilter, PlannedEvent,
-    PublishedLadder, RulesVersion, Season, Standing, WaitingMatch,
+    PublishedLadder, RulesVersion, Season, ShownOwner, Standing, WaitingMatch,
 };
 use referee_match::InfoTotals;
 use referee_report::ToldMatch;
 use referee_report::page::PublicUrl;
 use referee_report::story::Story;
 use referee_results::FinishedMatch;
-use referee_stats::Wdl;
+use referee_stats::MatchCounts;
 use referee_stats::ladder::Name;
 use referee_stats::rating::Estimate;
 use referee_store::{StoreError, now, parse_match_id, utc};
 use serde::Deserialize;
 use tokio::sync::oneshot;
 
-use super::{LadderEntry, MatchFacts, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry, PlayerStanding};
+use super::{
+    LadderEntry, MatchFacts, OtherLadder, OwnersLink, PlayedMatch, PlayerEntry, PlayerStanding, Presence,
+};
 use crate::WatchServer;
-use crate::entries::{DisplayNames, NextMatch, StandingsRow, StandingsView};
+use crate::entries::{DisplayNames, NextMatch, ShownName, StandingsRow, StandingsView};
 use crate::host::beside;
 use crate::nav::NavBar;
 use crate::notices::Notices;
-use crate::seasons::{SeasonEntry, SeasonPlayer, SeasonRow, SeasonStandings};
+use crate::seasons::{SeasonEntry, SeasonStandings};
 use crate::visitors::VisitorRoom;
 
 /// The maximum number of ratings in the history of a player.
@@ -174,26 +176,14 @@ impl LadderPages {
     /// The final standings of a season; empty for a moment after it has ended.
     fn final_standings(&self, season: Season) -> Result<SeasonStandings, StoreError> {
         let found = self.stored_standings(season.number)?.unwrap_or_default();
-        let player = |LadderRow { player, display_name, .. }: &LadderRow| SeasonPlayer {
-            name: player.clone(),
-            display_name: display_name.clone(),
-        };
         let entry = SeasonEntry {
             name: season.name,
             ended_at: season.ended_at,
             matches: found.matches,
-            winner: found.winner().map(player),
+            winner: found.winner().map(|row| ShownName::of(row, None)),
         };
         let shown = self.ladder.get();
-        let row = |row: &LadderRow| {
-            let owner = shown.owner_of(&row.player);
-            SeasonRow {
-                player: player(row),
-                owner: owner.map(|owner| owner.name.clone()),
-                affiliation: owner.and_then(|owner| owner.affiliation.clone()),
-                standing: row.standing,
-            }
-        };
+        let row = |row: &LadderRow| PlayerStanding::of(row, shown.owner_of(&row.player), None);
         Ok(SeasonStandings { season: entry, standings: found.standings.iter().map(row).collect() })
     }
 
@@ -209,9 +199,11 @@ impl LadderPages {
         for season in seasons.into_iter().rev() {
             let rows = self.stored_standings(season.number)?.unwrap_or_default().standings;
             if let Some(row) = rows.into_iter().find(|row| row.player == name) {
-                let before = PlayerStanding::of(&LadderSnapshot::default(), &row);
-                let standing = Standing { place: None, ..before.standing };
-                return Ok(Some((PlayerStanding { standing, ..before }, season.name)));
+                let shown = self.ladder.get();
+                let mut before =
+                    PlayerStanding::of(&row, shown.owner_of(name), Some(&LadderSnapshot::default()));
+                before.standing.place = None;
+                return Ok(Some((before, season.name)));
             }
         }
         Ok(None)
@@ -377,21 +369,20 @@ impl LadderPages {
                 ..StandingsView::default()
             };
         }
-        let row = |LadderRow { player, standing, stronger_than_next, .. }: LadderRow| StandingsRow {
-            place: standing.place,
-            online: Some(shown.online.contains(&player)),
-            state: shown.states.get(&player).map(ToString::to_string),
-            is_provisional: Some(standing.is_provisional),
-            owner: shown.owner_of(&player).map(|owner| owner.name.clone()),
-            affiliation: shown.owner_of(&player).and_then(|owner| owner.affiliation.clone()),
-            name: player,
-            matches: standing.matches,
-            wdl: standing.wdl,
-            points: standing.rating.value.round(),
-            faulted: standing.faulted,
-            rating: Some(standing.rating),
-            stronger_than_next,
-            ..StandingsRow::default()
+        let row = |row: LadderRow| {
+            let Standing { place, counts, rating, is_provisional, .. } = row.standing;
+            StandingsRow {
+                place,
+                player: ShownName::of(&row, shown.owner_of(&row.player)),
+                counts,
+                points: rating.value.round(),
+                rating: Some(rating),
+                stronger_than_next: row.stronger_than_next,
+                online: Some(shown.online.contains(&row.player)),
+                state: shown.states.get(&row.player).map(ToString::to_string),
+                is_provisional: Some(is_provisional),
+                ..StandingsRow::default()
+            }
         };
         let next = |WaitingMatch { sides, why }: &WaitingMatch| NextMatch {
             id: None,
@@ -506,7 +497,7 @@ impl LadderPages {
             |row: &&LadderRow| row.standing.is_newest && bots.contains(&Name::parse(&row.player).bot);
         let is_hidden = shown.in_force.hidden_since.is_some();
         let standing = |row| {
-            let own = PlayerStanding::of(&shown, row);
+            let own = PlayerStanding::of(row, None, Some(&shown));
             if is_hidden { own.without_figures() } else { own }
         };
         shown.rows.iter().filter(is_wanted).map(standing).collect()
@@ -516,7 +507,7 @@ impl LadderPages {
     pub(crate) fn player(&self, name: &str) -> Result<Option<PlayerEntry>, StoreError> {
         let shown = self.ladder.get();
         let found = match shown.rows.iter().find(|row| row.player == name) {
-            Some(row) => Some((PlayerStanding::of(&shown, row), None)),
+            Some(row) => Some((PlayerStanding::of(row, shown.owner_of(name), Some(&shown)), None)),
             None => self.former(name)?.map(|(standing, season)| (standing, Some(season))),
         };
         let Some((standing, season)) = found else { return Ok(None) };
@@ -532,11 +523,8 @@ impl LadderPages {
         };
         let bot = Name::parse(name).bot;
         let is_version = |player: &String| Name::parse(player).bot == bot;
-        let owner = shown.owner_of(name);
         Ok(Some(PlayerEntry {
             standing,
-            owner: owner.map(|owner| owner.name.clone()),
-            affiliation: owner.and_then(|owner| owner.affiliation.clone()),
             season,
             versions: players.into_iter().map(|player| player.name).filter(is_version).collect(),
             history,
@@ -635,28 +623,28 @@ impl LadderPages {
 impl PlayerStanding {
     /// The standing as it is shown while standings are hidden.
     fn without_figures(self) -> PlayerStanding {
-        let rating = Estimate { value: 0.0, low: 0.0, high: 0.0 };
         let standing = Standing {
             place: None,
-            rating,
+            rating: Estimate { value: 0.0, low: 0.0, high: 0.0 },
             margin_in_field: 0.0,
             is_provisional: true,
-            matches: 0,
-            wdl: Wdl::default(),
-            faulted: 0,
+            counts: MatchCounts::default(),
             ..self.standing
         };
         PlayerStanding { standing, ..self }
     }
 
-    fn of(shown: &LadderSnapshot, row: &LadderRow) -> PlayerStanding {
-        PlayerStanding {
-            name: row.player.clone(),
-            display_name: row.display_name.clone(),
-            standing: row.standing,
-            online: shown.online.contains(&row.player),
-            state: shown.states.get(&row.player).map(ToString::to_string),
+    /// A row of standings, with whether the player is there now by this snapshot.
+    fn of(row: &LadderRow, owner: Option<&ShownOwner>, now: Option<&LadderSnapshot>) -> PlayerStanding {
+        let presence = |now: &LadderSnapshot| Presence {
+            online: now.online.contains(&row.player),
+            state: now.states.get(&row.player).map(ToString::to_string),
             last_seen: row.last_seen.clone(),
+        };
+        PlayerStanding {
+            player: ShownName::of(row, owner),
+            standing: row.standing,
+            presence: now.map(presence),
         }
     }
 }

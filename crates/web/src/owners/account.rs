@@ -137,7 +137,7 @@ fn facts(owners: &Owners, league: &League, owner: &LeagueOwner) -> Result<Respon
     let mut ladders = Vec::new();
     for ladder in &owners.ladders {
         for standing in ladder.view.newest(&names) {
-            let bot = Name::parse(&standing.name).bot;
+            let bot = Name::parse(&standing.player.name).bot;
             if let Some(own) = own.iter_mut().find(|own| own.name == bot) {
                 own.players.push(OwnPlayer { ladder: ladder.name.clone(), standing });
             }

@@ -27,7 +27,7 @@ impl Leader {
 impl Ladder {
     pub(super) fn note_lead(&mut self, ranking: &[LadderRow]) {
         if let Some(first) =
-            ranking.iter().find(|row| row.standing.place.is_some() && row.standing.matches > 0)
+            ranking.iter().find(|row| row.standing.place.is_some() && row.standing.counts.matches > 0)
         {
             let by =
                 self.results.rated_to.as_deref().filter(|_| self.results.led_to != self.results.rated_to);

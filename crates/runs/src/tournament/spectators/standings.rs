@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use referee_report::tournament::{live_bracket, live_story};
+use referee_stats::MatchCounts;
 use referee_stats::rating::bradley_terry::{self, Counts, Strengths};
 use referee_stats::schedule::{DueMatch, Schedule};
 use referee_stats::standings::TableRow;
 use referee_store::{Results, RulingRow};
-use referee_web::{DisplayNames, NextMatch, StandingsRow, StandingsView};
+use referee_web::{DisplayNames, NextMatch, ShownName, StandingsRow, StandingsView};
 use tokio::time::Instant;
 
 use crate::RunError;
@@ -60,13 +61,15 @@ impl LiveStandings {
         let standings = schedule.standings();
         let standing = |row: &TableRow| StandingsRow {
             place: row.place.map(|place| place as usize),
-            name: entrants[row.entrant.index()].clone(),
-            matches: row.matches,
-            wdl: row.by_play + row.by_fault,
+            player: ShownName::new(&entrants[row.entrant.index()]),
+            counts: MatchCounts {
+                matches: row.matches,
+                wdl: row.by_play + row.by_fault,
+                faulted: row.faulted,
+            },
             points: row.points,
             possible: Some(row.possible),
             amount: row.amount,
-            faulted: row.faulted,
             ..StandingsRow::default()
         };
         let side = |due: &DueMatch, side: usize| {
