@@ -66,7 +66,7 @@ fn has_board(png: &[u8]) -> bool {
 }
 
 #[test]
-fn the_picture_of_a_live_match_has_the_board_that_is_shown() {
+fn the_picture_of_a_live_match_has_the_shown_board() {
     let picture = |site: &Site, id: &str| site.download(&format!("/matches/{id}/card.png"), "");
     let folder = Folder::new();
     // Each of them plays as many turns.
@@ -92,7 +92,7 @@ fn the_picture_of_a_live_match_has_the_board_that_is_shown() {
 }
 
 #[test]
-fn the_picture_of_a_held_match_has_no_board_until_its_set_is_complete() {
+fn a_held_match_has_no_board_picture_before_its_set_ends() {
     let picture = |site: &Site, id: &str| site.download(&format!("/matches/{id}/card.png"), "");
     let folder = Folder::new();
     let (referee, site) =
