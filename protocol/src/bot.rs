@@ -77,8 +77,8 @@ pub struct Hello {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(length(max = 256)))]
     pub author: Option<String>,
-    /// What identifies how the bot plays, such as its model, its settings and hashes of its files: at most 32 texts by name, of
-    /// at most 256 characters each; names have 1 to 64.
+    /// Details that identify how the bot plays, such as its model, its settings and hashes of its files: at most 32 texts by
+    /// name, of at most 256 characters each; names have 1 to 64.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "or_default")]
     #[cfg_attr(feature = "schema", schemars(extend("maxProperties" = 32)))]
     pub details: BTreeMap<String, String>,
@@ -95,7 +95,7 @@ pub struct Hello {
     /// The parts of messages that it wants; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wants: Option<Vec<Want>>,
-    /// True: send events immediately instead of with the next `turn`.
+    /// Whether `event` messages are sent at once instead of with the next `turn`.
     #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub push: bool,
     /// Chosen by the bot: a later connection with the same text replaces this one; 1 to 64 characters.
@@ -108,7 +108,7 @@ pub struct Hello {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ready<'a> {
-    /// The match.
+    /// The match's id.
     #[serde(borrow)]
     pub r#match: Text<'a>,
     /// Required when the connection holds several seats of the match.
@@ -125,7 +125,7 @@ pub struct Ready<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(bound(deserialize = "V: Deserialize<'de>"))]
 pub struct Move<'a, V> {
-    /// The match.
+    /// The match's id.
     #[serde(borrow)]
     pub r#match: Text<'a>,
     /// Required when the connection holds several seats of the match.
@@ -134,10 +134,10 @@ pub struct Move<'a, V> {
     /// The request's id.
     #[serde(deserialize_with = "integer")]
     pub turn: u64,
-    /// One of `legal`.
+    /// The move, one of `legal`.
     #[serde(borrow)]
     pub r#move: Text<'a>,
-    /// Offers a draw with the move.
+    /// Whether the bot offers a draw with the move.
     #[serde(default, skip_serializing_if = "is_false", deserialize_with = "or_default")]
     pub offer_draw: bool,
     /// An object of at most 4 KiB: score with `score_scale` and `score_side`, depth, nodes, pv, text. Recorded.
@@ -150,7 +150,7 @@ pub struct Move<'a, V> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AcceptDraw<'a> {
-    /// The match.
+    /// The match's id.
     #[serde(borrow)]
     pub r#match: Text<'a>,
     /// Required when the connection holds several seats of the match.
@@ -161,14 +161,14 @@ pub struct AcceptDraw<'a> {
     pub turn: u64,
 }
 
-/// Why a bot has no move.
+/// The reason why a bot has no move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Inability {
-    /// What chooses its moves named none that is legal.
+    /// The chooser of its moves named none that is legal.
     NoLegalMove,
-    /// What chooses its moves cannot be reached: an outage.
+    /// The chooser of its moves cannot be reached: an outage.
     Unavailable,
 }
 
@@ -186,7 +186,7 @@ impl From<Inability> for FaultCode {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(bound(deserialize = "V: Deserialize<'de>"))]
 pub struct Unable<'a, V> {
-    /// The match.
+    /// The match's id.
     #[serde(borrow)]
     pub r#match: Text<'a>,
     /// Required when the connection holds several seats of the match.
@@ -195,9 +195,9 @@ pub struct Unable<'a, V> {
     /// The request's id.
     #[serde(deserialize_with = "integer")]
     pub turn: u64,
-    /// Why.
+    /// The reason.
     pub because: Inability,
-    /// As in `move`.
+    /// An object of at most 4 KiB, as in `move`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
     pub info: Option<V>,
@@ -207,7 +207,7 @@ pub struct Unable<'a, V> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resign<'a> {
-    /// The match.
+    /// The match's id.
     #[serde(borrow)]
     pub r#match: Text<'a>,
     /// Required when the connection holds several seats of the match.
@@ -278,7 +278,7 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> R
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Abort<'a> {
-    /// The match.
+    /// The match's id.
     #[serde(borrow)]
     pub r#match: Text<'a>,
 }

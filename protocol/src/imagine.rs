@@ -60,7 +60,7 @@ pub struct Imagine<'a, V> {
     pub options: Option<V>,
     /// The seat whose view it is.
     pub seat: u8,
-    /// The view.
+    /// The view from which the program imagines.
     #[cfg_attr(feature = "schema", schemars(extend("type" = "object")))]
     pub view: V,
     /// `turns_left` of the request; absent without a turn limit.
@@ -75,13 +75,13 @@ pub struct Imagine<'a, V> {
     pub seed: u64,
 }
 
-/// A move of a seat.
+/// The move that a seat makes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeatMove<'a> {
-    /// The seat.
+    /// The seat, counted from 0.
     pub seat: u8,
-    /// The move.
+    /// The text of the move.
     #[serde(borrow)]
     pub r#move: Text<'a>,
 }
@@ -157,7 +157,7 @@ pub struct Imagined {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decision<'a> {
-    /// The seat.
+    /// The seat, counted from 0.
     pub seat: u8,
     /// Every legal move, sorted bytewise; empty if nobody can list them.
     #[serde(borrow)]
@@ -192,7 +192,7 @@ pub struct Over {
     pub ranks: Vec<u8>,
     /// The score of each seat, 0 to 1.
     pub scores: Vec<f64>,
-    /// What each seat gets, in the unit of the game; absent in games without amounts.
+    /// The amount of each seat, in the unit of the game; absent in games without amounts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amounts: Option<Vec<f64>>,
     /// The rule that ended it, as in `end`.
@@ -207,7 +207,7 @@ pub struct Played {
     pub scores: Vec<f64>,
 }
 
-/// Why a request was rejected.
+/// The reason why a request was rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -222,7 +222,7 @@ pub enum Code {
     BadSetup,
     /// The view cannot be read or contradicts itself.
     BadView,
-    /// There is no such position or world.
+    /// The position or world does not exist.
     UnknownPosition,
     /// A seat cannot play this move.
     IllegalMove,
@@ -234,6 +234,6 @@ pub enum Code {
 pub struct Error {
     /// The kind of error.
     pub code: Code,
-    /// What is wrong and what was expected, as text.
+    /// A description of the error and of what was expected.
     pub message: String,
 }

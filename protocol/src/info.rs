@@ -1,8 +1,8 @@
-//! What a bot reports of its search beside a move, as far as others than people read it.
+//! The part of a bot's report of its search that programs read.
 
 use serde::Deserialize;
 
-/// How a score is to be read.
+/// The meaning of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -28,7 +28,7 @@ pub enum PointsScale {
 pub struct DeclaredScore {
     /// The score after the move.
     pub score: f64,
-    /// How it is to be read; absent: only its bot knows.
+    /// The meaning of `score`; absent: only its bot knows.
     pub score_scale: Option<ScoreScale>,
     /// The side from whose point of view it is; absent: that of the bot's own seat.
     pub score_side: Option<u8>,

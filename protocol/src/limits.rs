@@ -32,7 +32,7 @@ pub const PAUSED_MS: u64 = 60_000;
 pub const FALLBACK_MOVES: u32 = 64;
 /// Characters of a `move` that a match keeps. No legal move is longer.
 pub const MOVE: usize = 256;
-/// The same in a game that does not list its moves.
+/// Characters of a `move` that a match keeps in a game that does not list its moves.
 pub const UNLISTED_MOVE: usize = 16 * 1024;
 /// Longest `info`, in bytes.
 pub const INFO: usize = 4 * 1024;
@@ -53,7 +53,7 @@ pub const SLOTS: u64 = 4_096;
 /// Maximum number of connections without `hello`. Beyond it, one connection of the address with the most of them is
 /// closed.
 pub const PENDING_CONNECTIONS: usize = 16_384;
-/// The same for TLS, where each connection takes more memory.
+/// Maximum number of TLS connections without `hello`, each of which takes more memory.
 pub const PENDING_CONNECTIONS_TLS: usize = 2_048;
 /// Bytes received of an incomplete first line from which it counts as long.
 pub const LONG_HELLO: usize = 4 * 1024;

@@ -18,7 +18,7 @@ pub enum FromReferee<'a, V> {
     Hello(Hello),
     /// A match begins.
     Start(Start<V>),
-    /// Something happened in a match.
+    /// An event of a match.
     #[serde(borrow)]
     Event(Event<'a, V>),
     /// A request: answer with one of `legal`.
@@ -34,7 +34,7 @@ pub enum FromReferee<'a, V> {
     Bye(Bye),
 }
 
-/// Whether a token is required.
+/// The authentication that the referee requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -54,7 +54,7 @@ pub struct Hello {
     pub protocol: u64,
     /// Name and version of the referee, `referee/0.1.0`.
     pub server: String,
-    /// Whether a token is required.
+    /// The authentication that the referee requires.
     pub auth: Auth,
     /// Whether this connection may open and abort matches.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -82,7 +82,7 @@ pub struct Start<V> {
     pub options: V,
     /// The receiver's seat.
     pub seat: u8,
-    /// All seats in order.
+    /// The seats in order.
     pub seats: Vec<SeatInfo>,
     /// The receiver's clock; null: no limit.
     pub clock: Option<Clock>,
@@ -126,18 +126,18 @@ pub struct Clock {
     pub increment_ms: u64,
 }
 
-/// Something happened in a match.
+/// An event of a match.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Event<'a, V> {
-    /// The match.
+    /// The match's id.
     #[serde(borrow)]
     pub r#match: Text<'a>,
     /// The receiver's seat.
     pub seat: u8,
     /// Sequence number, 0, 1, ... within match and seat.
     pub n: u32,
-    /// What happened: an object with `kind`.
+    /// The event: an object with `kind`.
     #[cfg_attr(
         feature = "schema",
         schemars(extend("type" = "object", "properties" = { "kind": { "type": "string" } }, "required" = ["kind"]))
@@ -150,7 +150,7 @@ pub struct Event<'a, V> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(bound(deserialize = "V: Deserialize<'de>"))]
 pub struct Turn<'a, V> {
-    /// The match.
+    /// The match's id.
     #[serde(borrow)]
     pub r#match: Text<'a>,
     /// The receiver's seat.
@@ -194,13 +194,13 @@ pub struct TurnClock {
     pub limit_ms: u64,
 }
 
-/// Why the request is repeated.
+/// The reason why the request is repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Retry {
     /// The id of the request whose answer was rejected.
     pub of: u32,
-    /// What was wrong.
+    /// The kind of fault.
     pub code: FaultCode,
     /// The reason as text.
     pub message: String,
@@ -210,7 +210,7 @@ pub struct Retry {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct End {
-    /// The match.
+    /// The match's id.
     pub r#match: String,
     /// The receiver's seat.
     pub seat: u8,
@@ -223,11 +223,11 @@ pub struct End {
     /// Per seat: what its side gets, in the unit of the game; absent when aborted, and in games without amounts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amounts: Option<Vec<f64>>,
-    /// What ended it.
+    /// The way in which the match ended.
     pub ended_by: EndedBy,
     /// The rule, the fault's code or the word of `ended_by`.
     pub reason: String,
-    /// The fault that ended it.
+    /// The fault, if a fault ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
     /// The origin of the match's random numbers.
@@ -248,7 +248,7 @@ pub struct Scene {
     pub height: u16,
     /// The colour behind all parts.
     pub background: Colour,
-    /// What is drawn, the lowest part first.
+    /// The drawn parts, the lowest first.
     pub parts: Vec<ScenePart>,
     /// The position as plain text in lines.
     pub text: String,
@@ -261,17 +261,16 @@ pub struct Colour(
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^#([0-9a-f]{6}|[0-9a-f]{8})$")))] pub String,
 );
 
-/// A part of a scene.
+/// A shape in a scene.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScenePart {
-    /// Its form.
     #[serde(flatten)]
     pub form: SceneForm,
     /// The colour of its inside; absent: transparent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fill: Option<Colour>,
-    /// Its outline, centred on its edge; absent: none.
+    /// The outline, centred on the edge of the part; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outline: Option<Outline>,
 }
@@ -285,9 +284,7 @@ pub enum SceneForm {
     Rect {
         /// The upper left corner.
         at: [i16; 2],
-        /// The width.
         width: u16,
-        /// The height.
         height: u16,
         /// The radius of its corners.
         radius: u16,
@@ -296,12 +293,11 @@ pub enum SceneForm {
     Circle {
         /// The centre.
         at: [i16; 2],
-        /// The radius.
         radius: u16,
     },
     /// A closed polygon.
     Polygon {
-        /// Its corners.
+        /// The corners.
         points: Vec<[i16; 2]>,
     },
     /// A line of text.
@@ -310,7 +306,6 @@ pub enum SceneForm {
         at: [i16; 2],
         /// The size of the font.
         size: u16,
-        /// The text.
         text: String,
     },
 }
@@ -319,9 +314,7 @@ pub enum SceneForm {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outline {
-    /// Its colour.
     pub colour: Colour,
-    /// Its width.
     pub width: u16,
 }
 
@@ -329,7 +322,7 @@ pub struct Outline {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fault {
-    /// The seat at fault.
+    /// The seat at fault, counted from 0.
     pub seat: u8,
     /// The kind of fault.
     pub code: FaultCode,
@@ -360,18 +353,18 @@ pub struct Reveal {
 pub struct Error {
     /// The kind of error.
     pub code: ErrorCode,
-    /// What is wrong and what was expected, as text.
+    /// A description of the error and of what was expected.
     pub message: String,
     /// The id of the `open`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The match.
+    /// The match's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r#match: Option<String>,
-    /// The seat.
+    /// The receiver's seat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seat: Option<u8>,
-    /// The request.
+    /// The request's id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<u64>,
     /// The legal moves that an ambiguous short form matches.
@@ -391,7 +384,7 @@ pub struct Ping {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bye {
-    /// Why.
+    /// The reason as text.
     pub reason: String,
     /// Whether the bot connects again instead of exiting. Only if its `hello` had `reconnect`.
     #[serde(default, skip_serializing_if = "is_false")]

@@ -1,6 +1,6 @@
 //! Both message sets as JSON Schemas (draft 2020-12), for programs that do not use these types.
 //!
-//! Those of the messages of bots are generated from the types; a test checks that they are up to date.
+//! The schemas of the messages of bots are generated from the types; a test checks that they are up to date.
 
 /// Every message from the referee.
 pub const FROM_REFEREE: &str = include_str!("../schemas/from_referee.json");

@@ -5,7 +5,7 @@
 pub struct Page {
     /// The file in `spec/` without its extension, such as `clocks`.
     pub name: &'static str,
-    /// The text.
+    /// The page in Markdown.
     pub text: &'static str,
 }
 

@@ -16,7 +16,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them, in the order of the specification.
+            /// All variants, in the order of the specification.
             pub const ALL: &[$name] = &[$($name::$variant),*];
 
             /// The one with this textual form.
@@ -39,7 +39,7 @@ macro_rules! words {
 }
 
 words! {
-    /// What a bot did wrong (specification, Faults).
+    /// The kind of fault that a bot made (specification, Faults).
     FaultCode {
         /// The move is illegal, or an ambiguous short form.
         IllegalMove = "illegal_move",
@@ -61,7 +61,7 @@ words! {
         Protocol = "protocol",
         /// The bot says that it has found no legal move.
         NoLegalMove = "no_legal_move",
-        /// The bot says that what chooses its moves cannot be reached.
+        /// The bot says that the chooser of its moves cannot be reached.
         Unavailable = "unavailable",
     }
 }
@@ -74,7 +74,7 @@ impl FaultCode {
 }
 
 words! {
-    /// What ended a match.
+    /// The way in which a match ended.
     EndedBy {
         /// The rules of the game.
         Rules = "rules",
@@ -84,7 +84,7 @@ words! {
         Resignation = "resignation",
         /// A fault that left one side.
         Fault = "fault",
-        /// The turn limit.
+        /// The turn limit of the game.
         TurnLimit = "turn_limit",
         /// The referee, by the scores that bots stated or the number of moves, as the set-up asks.
         Adjudication = "adjudication",
@@ -94,7 +94,7 @@ words! {
 }
 
 words! {
-    /// Why the referee rejected a message.
+    /// The reason why the referee rejected a message.
     ErrorCode {
         /// The move is illegal, or an ambiguous short form.
         IllegalMove = "illegal_move",
@@ -185,7 +185,7 @@ impl FromStr for OnFault {
             "random" => Ok(OnFault::Random),
             _ => text
                 .strip_prefix("retry=")
-                .filter(|times| !times.starts_with(['+', '0'])) // one canonical form per policy
+                .filter(|times| !times.starts_with(['+', '0']))
                 .and_then(|times| times.parse().ok())
                 .filter(|times| (1..=1000).contains(times))
                 .map(OnFault::Retry)

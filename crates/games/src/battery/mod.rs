@@ -191,7 +191,7 @@ pub(crate) fn openings_survive_a_round_trip_as_lines<G: Game>() {
     });
 }
 
-/// All positions of a random playout.
+/// Returns all positions of a random playout.
 fn playout<G: Game>(seating: Seating, number: u8) -> Vec<G> {
     let mut rng = stream(number);
     let mut drawn = Vec::new();

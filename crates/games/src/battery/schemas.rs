@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-/// One in so many positions is tested in detail.
+/// The number of positions of which one is tested in detail.
 const EVERY: usize = 8;
 /// Events that are mutated per seating.
 const EVENTS: usize = 10;
@@ -26,7 +26,7 @@ fn assert_valid(schema: &Validator, value: &Value) {
     assert!(errors.is_empty(), "{value}: {errors:?}");
 }
 
-/// All values that differ from this one in one place: a leaf of another type or out of range, an additional field or
+/// Returns all values that differ from this one in one place: a leaf of another type or out of range, an additional field or
 /// element.
 fn corrupted(value: &Value) -> Vec<Value> {
     let within = |place: &dyn Fn(Value) -> Value, inner: &Value| -> Vec<Value> {

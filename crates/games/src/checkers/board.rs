@@ -44,14 +44,14 @@ pub(super) const fn index(place: u32) -> u32 {
     INDICES[place as usize] as u32
 }
 
-/// The set of one place.
+/// Returns the set with this one place.
 pub(super) const fn bit(place: u32) -> u32 {
     1 << place
 }
 
 /// The set with each place replaced by its index: bit i is square i + 1.
 const fn by_index(set: u32) -> u32 {
-    /// By each byte of the set.
+    /// The result for each value of each byte of the set.
     const BY_BYTE: [[u32; 256]; 4] = {
         let mut sets = [[0; 256]; 4];
         let mut at = 0;
@@ -209,7 +209,7 @@ impl Diagonal {
 
 /// The place halfway between the ends of a jump. A jump turns the place by twice a step.
 pub(super) const fn jumped_place(from: u32, to: u32) -> u32 {
-    let turn = to.wrapping_sub(from) << 27; // The sign of the five low bits is the sign of a 32-bit number.
+    let turn = to.wrapping_sub(from) << 27; // Moves the sign of a five-bit number to the sign bit.
     from.wrapping_add(((turn as i32) >> 28) as u32) & 31
 }
 
@@ -227,7 +227,7 @@ pub struct Board {
 }
 
 impl Default for Board {
-    /// The initial position.
+    /// Returns the initial position.
     fn default() -> Board {
         Board {
             own: by_place(0x0000_0fff),

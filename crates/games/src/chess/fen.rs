@@ -28,7 +28,7 @@ pub struct Fen {
 }
 
 impl Default for Fen {
-    /// The initial position.
+    /// Returns the initial position.
     fn default() -> Fen {
         Fen { board: Board::startpos(), quiet_plies: 0 }
     }
@@ -130,7 +130,7 @@ fn flush(empty: &mut u8, out: &mut Vec<u8>) {
     }
 }
 
-/// One letter for each square, from a8 to h8, then a7 to h7, to h1: upper case is White, `.` is empty.
+/// Returns one letter for each square, from a8 to h8, then a7 to h7, to h1: upper case is White, `.` is empty.
 pub(super) fn letters(board: &Board) -> [u8; 64] {
     let mut letters = [b'.'; 64];
     for piece in Piece::ALL {

@@ -32,7 +32,7 @@ use referee_game::{
     ReasonMeta, Scene, Seat, SeatSet, Seating, Turn, Uniform, Viewer, Wrong,
 };
 
-/// Which chess is played.
+/// The kind of chess.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -77,7 +77,6 @@ const fn seat(color: Color) -> Seat {
     Seat(color as u8)
 }
 
-/// The name of a colour.
 const fn name(color: Color) -> &'static str {
     match color {
         Color::White => "White",
@@ -100,7 +99,7 @@ struct Since {
 pub struct Chess {
     now: Fen,
     since: Since,
-    /// How often the position has occurred, including now.
+    /// The number of times that the position has occurred, including now.
     occurrences: u32,
     variant: Variant,
     repetitions: u32,

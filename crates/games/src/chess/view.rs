@@ -20,9 +20,9 @@ pub struct View<'a> {
     board: Letters<'a>,
     fen: &'a Fen,
     checks: Checks,
-    /// How often the position has occurred, including now.
+    /// The number of times that the position has occurred, including now.
     occurrences: u32,
-    /// What led here since the last capture, move of a pawn or loss of a castling right.
+    /// The positions and moves since the last capture, move of a pawn or loss of a castling right.
     since: Line<'a>,
 }
 

@@ -22,15 +22,13 @@ pub enum Colour {
 }
 
 impl Colour {
-    /// Both, by seat.
+    /// The colours, by seat.
     pub const ALL: [Colour; 2] = [Colour::White, Colour::Black];
 
-    /// The seat that plays it.
     pub const fn seat(self) -> Seat {
         Seat(self as u8)
     }
 
-    /// The opponent's colour.
     pub const fn other(self) -> Colour {
         match self {
             Colour::White => Colour::Black,
@@ -61,9 +59,9 @@ impl TryFrom<u8> for Colour {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// Until each side has placed its first stone.
+    /// The time until each side has placed its first stone.
     Opening,
-    /// After the opening.
+    /// The time after the opening.
     Play,
 }
 
@@ -136,7 +134,7 @@ impl Board {
         self.to_move
     }
 
-    /// Returns whether the opening is over.
+    /// Returns the phase: the opening, or the play after it.
     pub const fn phase(&self) -> Phase {
         self.phase
     }

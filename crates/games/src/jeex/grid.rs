@@ -16,7 +16,7 @@ const RANK_3: u16 = RANK_1 << 2;
 
 /// The Jeex centre, `c2`. Stones can point at it, but it is not a field.
 pub(super) const CENTRE: u16 = 1 << 7;
-/// All 14 fields.
+/// The 15 cells without the centre.
 pub(super) const FIELDS: u16 = CELLS & !CENTRE;
 /// The two battlefields, `b2` and `d2` (J1).
 pub(super) const BATTLEFIELDS: u16 = 1 << 4 | 1 << 10;
@@ -30,12 +30,12 @@ pub(super) fn fields(mut set: u16) -> impl Iterator<Item = Field> {
     })
 }
 
-/// One of the 14 fields, `a1` to `e3` without `c2`. Fields are ordered by name.
+/// A field of the 14, `a1` to `e3` without `c2`. Fields are ordered by name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Field(pub(super) u8);
 
 impl Field {
-    /// The file and rank: `b3`.
+    /// Returns file and rank: `b3`.
     pub const fn name(self) -> &'static str {
         NAMES[self.0 as usize]
     }
@@ -45,7 +45,7 @@ impl Field {
         fields(FIELDS).find(|field| field.name() == name)
     }
 
-    /// The field as a set.
+    /// Returns the set with this one field.
     pub(super) const fn bit(self) -> u16 {
         1 << self.0
     }
@@ -124,7 +124,6 @@ impl Direction {
         Direction::ALL.into_iter().find(|direction| direction.name() == name)
     }
 
-    /// The opposite direction.
     pub const fn back(self) -> Direction {
         Direction::ALL[(self as usize + 4) % 8]
     }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::grid::{Direction, Field, GRID};
 use referee_game::Wrong;
 
-/// One of the four kinds of moves (rule 2).
+/// A move of one of the four kinds (rule 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Move {
     /// `place b3 E`: places a stone from the supply on an empty field.
@@ -47,7 +47,7 @@ static PLACEMENTS: [[Move; 8]; GRID] = {
     moves
 };
 
-/// The same for rotations, by cell and by the direction before.
+/// The rotations, by cell and by the direction before.
 static ROTATIONS: [[[Move; 7]; 8]; GRID] = {
     let mut moves = [[[Move::Claim; 7]; 8]; GRID];
     let mut cell = 0;

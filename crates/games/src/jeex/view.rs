@@ -66,7 +66,7 @@ impl Serialize for Stones {
 pub struct Seen {
     /// The side to move; `None` when the game is over.
     pub to_move: Option<Colour>,
-    /// Whether the opening is over.
+    /// The phase: the opening, or the play after it.
     pub phase: Phase,
     pub stones: BTreeMap<Field, (Colour, Direction)>,
     /// The supply of each side.

@@ -15,7 +15,7 @@ const LONGEST: u8 = SIDE * MAX_SEATS as u8;
 /// A square in absolute coordinates. Its text form is `t17` for the track, `h0.1` for a home.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Square {
-    /// A square of the track, 0 to 63 or 95.
+    /// A square of the track: 0 to 63, with six seats 0 to 95.
     Track(u8),
     /// A square of a seat's home, 0 to 3.
     Home(Seat, u8),
@@ -156,7 +156,7 @@ pub struct Board {
 }
 
 impl Board {
-    /// All pawns in their bases. `seats` is 2, 4 or 6.
+    /// Returns the board with all pawns in their bases. `seats` is 2, 4 or 6.
     pub(super) const fn new(seats: u8) -> Board {
         Board { seats, pawns: [[Place::BASE; PAWNS]; MAX_SEATS] }
     }
@@ -235,7 +235,7 @@ impl Board {
         self.places(seat).iter().filter_map(|place| place.way())
     }
 
-    /// The same for pawns on the track that are not safe on their start.
+    /// The distances of a seat's pawns on the track that are not safe on their start, smallest first.
     pub(super) fn exposed(&self, seat: Seat) -> impl Iterator<Item = u8> {
         self.ways(seat).filter(|way| (1..self.track()).contains(way))
     }

@@ -31,7 +31,7 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// All ranks, in the order of hands.
+    /// The ranks, in the order of hands.
     pub const ALL: [Rank; RANKS] = [
         Rank::Two,
         Rank::Three,
@@ -100,7 +100,7 @@ pub struct Hand {
 impl Hand {
     pub const NONE: Hand = Hand { cards: [Rank::Two; HAND], len: 0 };
 
-    /// The cards, sorted.
+    /// Returns the cards, sorted.
     pub fn cards(&self) -> &[Rank] {
         &self.cards[..self.len as usize]
     }

@@ -44,9 +44,9 @@ pub(super) enum Seen {
     },
     /// A seat could play none of its cards and put them on the pile (K7).
     HandIn {
-        /// The seat.
+        /// The seat whose cards are discarded.
         seat: Seat,
-        /// Its cards, in the order on the pile.
+        /// The cards, in the order on the pile.
         cards: Hand,
     },
 }

@@ -22,7 +22,7 @@ pub enum Move {
     },
     /// `5 t17`, `2 h0.1`, `4 t17`: moves a pawn by the value of the card, a four backward.
     Go {
-        /// Neither a jack nor a king.
+        /// A card that is neither a jack nor a king.
         card: Rank,
         pawn: Square,
     },
@@ -30,7 +30,7 @@ pub enum Move {
     Split {
         /// The pawn that moves first.
         first: Square,
-        /// The steps, 1 to 6.
+        /// The number of steps, 1 to 6.
         steps: u8,
         /// The pawn that moves the remaining steps.
         second: Square,

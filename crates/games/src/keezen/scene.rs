@@ -247,7 +247,7 @@ fn middle(scene: &mut Scene, plan: &Plan, position: &Position) {
     if undealt > 0 {
         scene.add(Shape::new(Depth::Board, "deck", (deck_x, y)).with_all(plan.card(None)));
     }
-    // Each card stays at its place until another one takes it.
+    // A card stays at its place until another one takes it.
     let place = |slot: usize| (x - spread + slot as i16 * spread, y);
     let slots = pile.len().min(TOP_OF_PILE);
     for slot in 0..slots {

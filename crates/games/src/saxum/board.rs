@@ -44,12 +44,12 @@ impl Field {
         }
     }
 
-    /// The row, 1 to 5.
+    /// Returns 1 to 5.
     pub const fn row(self) -> u8 {
         self.0 / SIDE + 1
     }
 
-    /// The column, 1 to 5.
+    /// Returns 1 to 5.
     pub const fn column(self) -> u8 {
         self.0 % SIDE + 1
     }

@@ -27,7 +27,7 @@ pub struct Position {
 }
 
 impl Default for Position {
-    /// The initial position.
+    /// Returns the initial position.
     fn default() -> Position {
         Position {
             board: Board::default(),

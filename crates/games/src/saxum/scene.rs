@@ -55,14 +55,14 @@ fn panel(scene: &mut Scene, game: &Saxum, seat: Seat) {
     let rows = format!("{rows} of {} rows", game.rows_to_win);
     scene.add(
         Shape::new(Depth::Board, format!("score-{seat}"), (0, top + 34))
-            // Its plate says how wide a name may be.
+            // The plate says how wide a name may be.
             .with(Part::rect(292, 40, 0).at(192, 0).fill(Tone::Board))
             .with(Part::text(32, name).at(192, 0).fill(Tone::Ink))
             .with(Part::disc(16).at(36, 0).fill(tone).line(Tone::Faint, 3))
             .with(Part::text(32, points).at(600, 0).fill(Tone::Ink))
             .with(Part::text(32, rows).at(600, 72).fill(Tone::Ink)),
     );
-    // Their middles, so that they begin below each other.
+    // The labels are placed by their middles, so that they begin below each other.
     for (label, x, y) in [("supply", 71, 70), ("insurance", 94, 106)] {
         let text = Part::text(26, label).fill(Tone::Faint);
         scene.add(Shape::new(Depth::Board, format!("{label}-{seat}"), (x, top + y)).with(text));

@@ -12,7 +12,7 @@ use super::dice::Dice;
 use super::position::{INSURANCE, Position};
 use referee_game::{Game, Seat, Turn};
 
-/// What the dice are used for.
+/// The use of the dice.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -34,7 +34,7 @@ pub struct View {
     phase: Phase,
     dice: Dice,
     board: Board,
-    /// Points.
+    /// The points of each side.
     points: [u32; 2],
     /// Rows scored.
     rows: [u32; 2],

@@ -44,7 +44,7 @@ pub struct Options {}
 #[derive(Clone, Debug)]
 pub struct XeQueo {
     position: Position,
-    /// This round's moves.
+    /// The moves of this round.
     log: Log,
     last_round: Option<Round>,
 }
@@ -55,7 +55,7 @@ impl XeQueo {
         &self.position
     }
 
-    /// This round's moves: seat, pawn and destination.
+    /// Returns the moves of this round: seat, pawn and destination.
     pub fn moves(&self) -> impl Iterator<Item = (Seat, Pawn, Square)> {
         self.log.by_seat(self.position.to_move)
     }

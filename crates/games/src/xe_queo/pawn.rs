@@ -22,7 +22,7 @@ pub enum Pawn {
 pub(super) const PAWNS: usize = 7;
 
 impl Pawn {
-    /// All pawns, in set-up order.
+    /// The pawns, in set-up order.
     pub const ALL: [Pawn; PAWNS] =
         [Pawn::Red, Pawn::Orange, Pawn::Yellow, Pawn::Green, Pawn::Blue, Pawn::Purple, Pawn::Black];
 

@@ -11,7 +11,6 @@ use referee_game::{Seat, extend_in_blocks};
 /// Rings needed to win.
 pub(super) const GOAL: u8 = 4;
 
-/// The opponent of a seat.
 pub(super) const fn other(seat: Seat) -> Seat {
     Seat(1 - seat.0)
 }
@@ -41,7 +40,7 @@ pub struct Position {
     pub choices: [Option<Pawn>; 2],
     /// The rings won by each seat, 0 to 4.
     pub rings: [u8; 2],
-    /// Until both have chosen, the seat that places the ring; afterwards the seat whose turn it is.
+    /// The seat that places the ring until both have chosen; afterwards the seat whose turn it is.
     pub to_move: Seat,
 }
 
@@ -74,7 +73,7 @@ impl Position {
                 for (pawn, from) in pawns.iter() {
                     let mut to = reached(from.bit(), occupied & !from.bit(), ring.bit());
                     if self.choices[seat.index()] != Some(pawn) {
-                        to &= !ring.bit(); // X3
+                        to &= !ring.bit(); // Rule X3.
                     }
                     to &= ring.nearer_than(from.distance(ring));
                     extend_in_blocks::<4, _>(out, to.count_ones(), || {

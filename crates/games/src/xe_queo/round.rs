@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::pawn::{Pawn, Pawns};
 use referee_game::{Seat, Viewer};
 
-/// How a ring was won.
+/// The way in which a ring was won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -28,7 +28,7 @@ pub struct Round {
     pub winner: Seat,
     /// The choices, by seat.
     pub choices: [Pawn; 2],
-    /// How it was won.
+    /// The way in which the ring was won.
     pub reason: Reason,
 }
 
@@ -39,7 +39,7 @@ pub struct Round {
 pub enum Fact {
     /// The pawns were set up.
     Setup {
-        /// Their squares.
+        /// The squares of the pawns.
         pawns: Pawns,
     },
     /// A round ended.

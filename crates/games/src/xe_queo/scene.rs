@@ -66,7 +66,7 @@ fn panel(scene: &mut Scene, game: &XeQueo, seat: Seat, viewer: Viewer) {
     let ground = Shape::new(Depth::Board, format!("panel-{seat}"), (WIDTH / 2, y)).with(ground);
     scene.add(
         ground
-            // Its plate says how wide a name may be.
+            // The plate says how wide a name may be.
             .with(Part::rect(260, 44, 0).at(180 - WIDTH / 2, 0).fill(Tone::Board))
             .with(Part::text(34, format!("seat {seat}")).at(180 - WIDTH / 2, 0).fill(Tone::Ink))
             .with(Part::disc(16).at(40 - WIDTH / 2, 0).fill(TONES[seat.index()]).line(Tone::Faint, 3)),
@@ -80,7 +80,7 @@ fn panel(scene: &mut Scene, game: &XeQueo, seat: Seat, viewer: Viewer) {
     let choice = Shape::new(Depth::Piece, format!("choice-{seat}"), (WIDTH - 60, y));
     let (word, choice) = match position.choices[seat.index()] {
         Some(pawn) if viewer.shares(seat) => ("has chosen", choice.with_all(body(pawn, 38))),
-        // Both have chosen.
+        // Both seats have chosen.
         _ if position.phase() == Phase::Play => {
             let hidden =
                 [Part::disc(38).fill(Tone::Back).line(Tone::Faint, 3), Part::text(38, "?").fill(Tone::White)];

@@ -67,7 +67,7 @@ impl Square {
         Square(set.trailing_zeros() as u8)
     }
 
-    /// The square in this file and rank, each 0 to 6.
+    /// Returns the square with this file and rank, each 0 to 6.
     pub(super) const fn at(file: u8, rank: u8) -> Square {
         Square(rank * RANK + file)
     }
@@ -90,7 +90,7 @@ impl Square {
         self.0 % RANK
     }
 
-    /// The rank, 0 to 6 for 1 to 7.
+    /// Returns 0 to 6 for 1 to 7.
     pub const fn rank(self) -> u8 {
         self.0 / RANK
     }

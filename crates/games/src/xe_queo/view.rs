@@ -40,7 +40,7 @@ pub struct View<'a> {
     moves: Moves<'a>,
     /// The result of the previous round; `null` in round one.
     last_round: Option<Round>,
-    /// Both choices; only in records.
+    /// The choices of both seats; only in records.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "[Option<Pawn>; 2]"))]
     choices: Option<[Option<Pawn>; 2]>,
@@ -71,7 +71,7 @@ fn write_seats<S: Serializer>(seats: &SeatSet, serializer: S) -> Result<S::Ok, S
     serializer.collect_seq(seats.iter())
 }
 
-/// This round's moves, with their seats.
+/// The moves of this round, with their seats.
 #[derive(Debug)]
 struct Moves<'a> {
     log: &'a Log,
@@ -122,7 +122,7 @@ pub struct Seen {
     pub position: Position,
     /// The viewer's choice, once both have chosen.
     pub choice: Option<Pawn>,
-    /// This round's moves: seat, pawn and destination.
+    /// The moves of this round: seat, pawn and destination.
     pub moves: Vec<(Seat, Pawn, Square)>,
     /// The outcome of the previous round; `None` in round one.
     pub last_round: Option<Round>,

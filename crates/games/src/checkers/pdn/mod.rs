@@ -41,7 +41,7 @@ const GAME_TYPE: &str = "21,B,8,8,N1,0";
 enum Score {
     Won(Colour),
     Draw,
-    /// Neither side has a point.
+    /// No point for either side.
     Neither,
     /// No result: `*` only ends the text of a game.
     Open,

@@ -32,7 +32,7 @@ pub(super) struct Games<'a> {
     legal: Vec<Move>,
 }
 
-/// One reading of the moves of a game.
+/// A reading of the moves of a game; an ambiguous text has several.
 #[derive(Clone)]
 struct Line {
     board: Board,
@@ -53,7 +53,7 @@ struct Tags {
 
 /// A game that is not valid.
 enum BadGame {
-    /// Its tag `GameType` is that of other draughts.
+    /// The tag `GameType` is that of other draughts.
     Skipped(Flaw),
     Wrong(Flaw),
 }
@@ -310,7 +310,7 @@ impl<'a> Games<'a> {
         }
     }
 
-    /// The first moves of the game, if so many were read and all readings have them in common.
+    /// The first `plies` moves of the game, if they were read and all readings have them in common.
     fn beginning(&self, plies: usize) -> Option<&[Move]> {
         let mut readings = self.lines.iter().map(|line| line.moves.get(..plies));
         let first = readings.next()??;

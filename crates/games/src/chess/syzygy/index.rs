@@ -37,7 +37,7 @@ pub(super) fn edge(square: usize) -> usize {
     file(square).min(7 - file(square))
 }
 
-/// How many positions so many pawns of one side have with the leading one on this file, below this rank.
+/// Counts the positions that this many pawns of one side have with the leading one on this file, below this rank.
 fn pawns_below(count: usize, file: usize, rank: usize) -> u64 {
     (1..rank).map(|rank| choose(count - 1, pawn_order(8 * rank + file))).sum()
 }
@@ -45,16 +45,14 @@ fn pawns_below(count: usize, file: usize, rank: usize) -> u64 {
 /// The pieces at the beginning of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FirstPieces {
-    /// So many pawns of one side, the leading one on this file.
+    /// This many pawns of one side, with the leading one on this file.
     Pawns(usize, usize),
     /// Three pieces of which there is one each.
     Three,
-    /// The kings.
     Kings,
 }
 
 impl FirstPieces {
-    /// The number of pieces.
     pub(super) fn len(self) -> usize {
         match self {
             FirstPieces::Pawns(count, _) => count,

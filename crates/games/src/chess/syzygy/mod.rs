@@ -103,7 +103,7 @@ impl Syzygy {
         if captures == moves || best == 2 { Some(best) } else { Some(self.stored(board)?.max(best)) }
     }
 
-    /// The value in the table.
+    /// Reads the value in the table.
     fn stored(&self, board: &Board) -> Option<i8> {
         let [white, black] = Color::ALL.map(|color| material(board, color));
         if white.len() + black.len() == 2 {

@@ -35,20 +35,20 @@ struct Part {
     /// The pieces in the order of the table: 1 to 6 for White's pawn, knight, bishop, rook, queen and king, 9 to 14 for Black's.
     pieces: Vec<u8>,
     first: FirstPieces,
-    /// What the number of the pieces at the beginning is multiplied by.
+    /// The factor of the number of the pieces at the beginning.
     factor: u64,
     /// The numbers of equal pieces after them, and what the number of their squares is multiplied by.
     groups: Vec<(usize, u64)>,
-    /// Whether the first group are the pawns of the other side.
+    /// Whether the first group consists of the pawns of the other side.
     has_other_pawns: bool,
-    /// The number of positions.
+    /// The number of positions in the part.
     size: u64,
     values: Values,
 }
 
 #[derive(Debug)]
 enum Values {
-    /// All positions have this one.
+    /// The value that all positions have.
     All(u16),
     Packed(Packed),
 }
@@ -66,9 +66,9 @@ struct Packed {
     codes: Vec<(u16, u64)>,
     /// The two symbols of which a symbol consists, or its value and [`IS_VALUE`].
     symbols: Vec<[u16; 2]>,
-    /// How many values a symbol stands for.
+    /// The number of values that each symbol stands for.
     counts: Vec<u64>,
-    /// Where index, lengths and blocks begin in the file.
+    /// The offset of the index in the file; lengths and blocks follow it.
     index_at: u64,
     lengths_at: u64,
     blocks_at: u64,
@@ -298,7 +298,7 @@ impl Values {
         Ok(Values::Packed(packed))
     }
 
-    /// The value with this number.
+    /// Reads the value of the position with this number.
     fn get(&self, number: u64, file: &mut dyn TableFile) -> Result<u16, Wrong> {
         match self {
             Values::All(value) => Ok(*value),
@@ -318,7 +318,7 @@ fn codes(firsts: &[u16]) -> Option<Vec<(u16, u64)>> {
     Some(codes)
 }
 
-/// How many values each symbol stands for; `None` if one contains itself.
+/// Counts the values that each symbol stands for; `None` if one contains itself.
 fn counts(symbols: &[[u16; 2]]) -> Option<Vec<u64>> {
     let mut counts = vec![0_u64; symbols.len()];
     while counts.contains(&0) {
