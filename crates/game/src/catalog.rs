@@ -65,7 +65,7 @@ impl Catalog {
         self.games.iter().chain(&self.versions).copied().filter(move |rules| rules.meta().id == id)
     }
 
-    /// From now on replays records of other versions of a game that is a program with the one that is found by id.
+    /// Allows the replay of records of other versions of a game that is a program, with the one that is found by id.
     pub fn accept_changed(&mut self) {
         self.accepts_changed = true;
     }
@@ -75,7 +75,7 @@ impl Catalog {
         self.accepts_changed
     }
 
-    /// All games, sorted by id.
+    /// Returns all games, sorted by id.
     pub fn games(&self) -> impl Iterator<Item = &'static dyn Rules> {
         self.games.iter().copied()
     }

@@ -16,7 +16,7 @@ pub enum Draw {
         /// Number of faces of each die.
         sides: u8,
     },
-    /// One number from 0 to `of - 1`, uniformly distributed.
+    /// A number from 0 to `of - 1`, uniformly distributed.
     Pick {
         /// Number of possible values.
         of: u32,

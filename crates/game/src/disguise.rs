@@ -59,7 +59,7 @@ impl Vocabulary {
         Vocabulary { names, ..Vocabulary::default() }
     }
 
-    /// The same with these places under a key of views, which are names, too.
+    /// Adds these places under a key of views; they are names, too.
     #[must_use]
     pub fn with_places(mut self, key: &str, names: Vec<String>) -> Vocabulary {
         self.names.extend(names.iter().cloned());
@@ -67,7 +67,7 @@ impl Vocabulary {
         self
     }
 
-    /// The same without these keys of views, separated by spaces.
+    /// Leaves out these keys of views, separated by spaces.
     #[must_use]
     pub fn without(mut self, keys: &str) -> Vocabulary {
         self.repeated.extend(keys.split_whitespace().map(str::to_owned));

@@ -21,7 +21,7 @@ pub trait TableFiles: Debug + Send + Sync {
     fn open(&self, name: &str) -> io::Result<Box<dyn TableFile>>;
 }
 
-/// An open file of a table.
+/// An open file of endgame positions.
 pub trait TableFile: Read + Seek {}
 
 impl<F: Read + Seek> TableFile for F {}

@@ -129,7 +129,7 @@ pub struct ReasonMeta {
 /// Describes an option in lists and help texts.
 #[derive(Debug)]
 pub struct OptionMeta {
-    /// The key.
+    /// The key in `options`.
     pub name: &'static str,
     /// The effect, range and default.
     pub help: &'static str,
@@ -157,7 +157,7 @@ impl<D, S> Turn<D, S> {
 }
 
 impl<D: Into<Draw>, S> Turn<D, S> {
-    /// The same, without the static knowledge whether the game has chance.
+    /// Drops the static knowledge whether the game has chance.
     pub fn erased(self) -> Turn<Draw, S> {
         match self {
             Turn::Decide(seats) => Turn::Decide(seats),

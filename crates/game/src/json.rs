@@ -98,7 +98,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// Ends the object and the line.
+    /// Writes the closing brace and a line feed.
     pub fn end_line(&mut self) {
         self.out.extend_from_slice(b"}\n");
     }

@@ -99,7 +99,7 @@ pub struct Likeness<'a> {
 }
 
 impl<'a> Likeness<'a> {
-    /// Of a name and one that is taken.
+    /// Compares a name with one that is taken.
     pub fn of(given: &'a str, taken: &'a str) -> Likeness<'a> {
         Likeness { given, taken }
     }

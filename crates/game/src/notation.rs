@@ -42,7 +42,7 @@ pub struct Sheet {
     pub clocks: Vec<Option<Clock>>,
     /// The ranks of the seats; `None` when aborted.
     pub ranks: Option<Vec<u8>>,
-    /// How the match ended, as text.
+    /// The end of the match, as text.
     pub ended: String,
     pub tags: MatchTags,
 }
@@ -75,7 +75,7 @@ pub struct MatchTags {
     /// The day in UTC on which it began, such as 2026.11.22.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// The round, and which match of it.
+    /// The round, with the number of the match in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub round: Option<String>,
 }
@@ -102,7 +102,7 @@ pub struct CheckedGame {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Validity {
     Sound,
-    /// It was not checked, for this reason.
+    /// The game was not checked, for this reason.
     Skipped(Flaw),
     Wrong(Flaw),
 }

@@ -31,7 +31,7 @@ pub struct GivenOpening {
     pub moves: Vec<String>,
 }
 
-/// One opening per line: moves in the game's grammar, separated by commas.
+/// Openings on one line each: moves in the game's grammar, separated by commas.
 pub const LINES: OpeningFile = OpeningFile { ending: "txt", read: read_lines };
 
 fn read_lines(file: &[u8], plies: Option<usize>) -> ReadOpenings {

@@ -40,14 +40,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// One side wins; all others share the place behind it.
+    /// Returns the outcome in which one side wins and all others share second place.
     pub fn win(side: usize, reason: &'static str) -> Outcome {
         let mut standing = [1; MAX_SEATS];
         standing[side] = 0;
         Outcome { standing, amounts: None, reason, turn_limit: false }
     }
 
-    /// The sides have these places, 0 for the best; only the order is meaningful.
+    /// Returns the outcome in which the sides have these places, 0 for the best; only the order is meaningful.
     ///
     /// # Panics
     /// When there are more than [`MAX_SEATS`] sides.
@@ -61,7 +61,7 @@ impl Outcome {
         Outcome { standing: [0; MAX_SEATS], amounts: None, reason, turn_limit: false }
     }
 
-    /// All sides are equal because the turn limit is reached.
+    /// Returns the outcome in which all sides are equal because the turn limit is reached.
     pub const fn turn_limit() -> Outcome {
         Outcome { turn_limit: true, ..Outcome::draw("turn_limit") }
     }

@@ -84,7 +84,7 @@ pub enum Depth {
 }
 
 impl Depth {
-    /// All depths, the lowest first.
+    /// The depths, the lowest first.
     pub const ALL: [Depth; 4] = [Depth::Board, Depth::Mark, Depth::Piece, Depth::Label];
 }
 
@@ -107,7 +107,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// A shape without parts.
+    /// Returns a shape without parts.
     pub fn new(layer: Depth, id: impl Into<String>, (x, y): (i16, i16)) -> Shape {
         Shape { id: id.into(), kind: None, layer, x, y, turn: None, parts: Vec::new() }
     }

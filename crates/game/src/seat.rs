@@ -40,7 +40,7 @@ impl SeatSet {
         SeatSet(SeatSet::bit(seat))
     }
 
-    /// The seats 0 to `count - 1`.
+    /// Returns the set of the seats 0 to `count - 1`.
     pub const fn first(count: usize) -> SeatSet {
         if count < 8 { SeatSet((1 << count) - 1) } else { SeatSet(u8::MAX) }
     }
@@ -49,7 +49,6 @@ impl SeatSet {
         self.0 & SeatSet::bit(seat) != 0
     }
 
-    /// Adds a seat.
     pub const fn insert(&mut self, seat: Seat) {
         self.0 |= SeatSet::bit(seat);
     }

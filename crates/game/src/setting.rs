@@ -1,10 +1,10 @@
-//! How settings are called where they are given.
+//! Names of settings, as keys of files or as options.
 
 /// The name of a setting where it is given, or with a value how it is given. The key is that of files, with its tables:
 /// `listen.address`. Libraries name settings by this; on the command line it returns options.
 pub type SettingNames = fn(key: &str, value: Option<&str>) -> String;
 
-/// The names in files.
+/// Names settings by their keys in files.
 pub fn keys(key: &str, value: Option<&str>) -> String {
     match (value, key.split_once('.')) {
         (None, _) => key.to_owned(),

@@ -23,12 +23,12 @@ impl Wrong {
         Wrong { what: Cow::Borrowed(what), why: None }
     }
 
-    /// Another error on which no code branches, with its sources.
+    /// Takes over the text of an error on which no code branches, and of its sources.
     pub fn of(error: &dyn Error) -> Wrong {
         Chain(error).to_string().into()
     }
 
-    /// This place, in which something is wrong.
+    /// Names the place of a defect.
     pub fn at(place: impl Into<Cow<'static, str>>, why: impl Into<Box<dyn Error + Send + Sync>>) -> Wrong {
         Wrong { what: place.into(), why: Some(why.into().into()) }
     }

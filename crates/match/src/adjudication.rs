@@ -17,7 +17,7 @@ pub struct Adjudication {
     pub resign: Option<ResignRule>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<DrawRule>,
-    /// A draw after so many moves of each side.
+    /// A draw after this number of moves of each side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_moves: Option<u32>,
     /// The outcome that tables of endgames give the position.
@@ -39,7 +39,7 @@ pub struct SyzygyRule {
 pub struct ResignRule {
     /// The scores of the loser are at most the negative of this, those of the winner at least this.
     pub score: u32,
-    /// For so many moves of each side in a row.
+    /// The number of moves of each side in a row that have such scores.
     pub moves: u32,
     /// Whether the scores of the loser suffice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -50,11 +50,11 @@ pub struct ResignRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrawRule {
-    /// All scores are at most so far from 0.
+    /// The greatest distance of all scores from 0.
     pub score: u32,
-    /// For so many moves of each side in a row.
+    /// The number of moves of each side in a row that have such scores.
     pub moves: u32,
-    /// Not before each side has made so many moves.
+    /// The number of moves of each side before which the rule does not apply.
     #[serde(default)]
     pub after: u32,
 }
@@ -309,7 +309,7 @@ mod tests {
         let rules = Adjudication { resign, ..Adjudication::default() };
         let say = |scores: &[i32]| scores.iter().map(|&score| Some(f64::from(score))).collect::<Vec<_>>();
         assert_eq!(ended(&rules, &say(&[600, -600, 700, -601])), Some((4, "resign", Some(0))));
-        // One move is not enough, a run that is broken begins anew, and the winner has to agree.
+        // A single move is not enough, a run that is broken begins anew, and the winner has to agree.
         assert_eq!(ended(&rules, &say(&[600, -600, 599, -600, 600, -600])), None);
         assert_eq!(
             ended(&rules, &say(&[600, -600, 599, -600, 600, -600, 600])),

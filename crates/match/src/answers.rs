@@ -24,10 +24,10 @@ use crate::received::{Received, overdue};
 #[derive(Debug)]
 struct Refusal<'a> {
     code: FaultCode,
-    /// For the bot; `None` if it said so itself.
+    /// The message for the bot; `None` if the bot itself reported the fault.
     message: Option<String>,
     legal_forms: Option<Vec<String>>,
-    /// For the record.
+    /// The detail for the record.
     detail: Option<&'a Detail>,
 }
 

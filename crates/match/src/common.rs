@@ -53,7 +53,7 @@ pub(super) struct Common {
     pub(super) paused: u64,
     /// Elimination time of a side in half-decisions: 2n during decision n, 2n-1 just before it, 0 before play.
     out: [Option<u32>; MAX_SEATS],
-    /// In a replay without tables of endgames: after how many decisions they ended the match, and the outcome.
+    /// The end by tables of endgames in a replay without them: the number of decisions, and the outcome.
     pub(super) tables_verdict: Option<(u32, Outcome)>,
     /// The latest timestamp so far.
     now: Tick,

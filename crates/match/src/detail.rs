@@ -102,7 +102,7 @@ pub enum Detail {
     /// `disconnected`: no other connection replaced a lost one in time.
     ConnectionLost {
         detail: Box<Detail>,
-        /// When the connection was lost, on the clock of the match.
+        /// The time of the loss, on the clock of the match.
         lost_ms: u64,
         /// The time for which the match waited for another one.
         waited_ms: u64,
@@ -110,14 +110,14 @@ pub enum Detail {
     /// `exited`: the process ended by itself.
     Status {
         status: i32,
-        /// Whether it was killed because it blocked the referee on its pipe.
+        /// Whether the referee killed the process because it blocked the referee on its pipe.
         #[serde(default, skip_serializing_if = "is_false")]
         held_pipe: bool,
     },
     /// `exited`: a signal ended the process.
     Signal {
         signal: i32,
-        /// Whether it was killed because it blocked the referee on its pipe.
+        /// Whether the referee killed the process because it blocked the referee on its pipe.
         #[serde(default, skip_serializing_if = "is_false")]
         held_pipe: bool,
     },
@@ -284,7 +284,7 @@ pub enum AbortReason {
     },
     /// The referee was interrupted while it waited for the rules.
     RulesInterrupted {
-        /// As [`RulesFailure::after`].
+        /// The same as [`RulesFailure::after`].
         after: u64,
     },
     /// Any other detail, as text.

@@ -28,7 +28,7 @@ pub enum Event<'a> {
     /// The bot left before it was ready, without fault. Another process of the bot will take the seat; the ready
     /// timeout is suspended until then.
     Vacated(Seat),
-    /// Another process of the bot takes a seat that is not ready yet.
+    /// A new process of the bot takes a seat that is not ready yet.
     Restart {
         seat: Seat,
         /// Timeout for `ready`, in milliseconds.
@@ -36,8 +36,8 @@ pub enum Event<'a> {
         /// The parts of messages that it wants.
         wants: Wants,
     },
-    /// Another connection of the bot continues the match. It gets `start` again, the events that the bot may not have
-    /// received, and the open request.
+    /// A new connection of the bot continues the match. The bot gets `start` again, the events that it may not have received,
+    /// and the open request.
     Resumed {
         seat: Seat,
         /// The parts of messages that it wants.
@@ -136,7 +136,7 @@ pub enum MatchEvent {
     Fault { seat: Seat, code: FaultCode },
     /// An `error` was written to the outbox of a seat.
     Error(Box<message::Error>),
-    /// There are events for the spectator in [`Match::news`](crate::Match::news), which was empty before.
+    /// Events for the spectator are in [`Match::news`](crate::Match::news), which was empty before.
     News,
     /// The match has ended. This is the last event.
     Ended(Ending),

@@ -78,7 +78,7 @@ const LONGEST: usize = 32;
 
 /// Initial capacity, in bytes: enough for about 60 decisions.
 const FIRST: usize = 3_584;
-/// With less space than this, a line may not fit.
+/// The space below which a line may not fit.
 const LINE: usize = 128;
 
 impl Log {
@@ -272,7 +272,7 @@ mod tests {
     fn lines(log: &Log) -> Vec<String> {
         let text = String::from_utf8(log.text()).unwrap();
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        // One by one, and from each line on.
+        // The lines are parsed in sequence, and from each line on.
         let (mut next, mut position) = (Vec::new(), Some(0));
         while let Some(from) = position {
             let mut rest = Vec::new();

@@ -39,24 +39,24 @@ pub struct Match {
 
 #[derive(Debug)]
 pub(super) enum Phase {
-    /// Until every seat is ready or has failed to be.
+    /// The phase until every seat is ready or has failed to be.
     Starting(Starting),
-    /// From the first decision on.
+    /// The phase from the first decision on.
     Playing(Playing),
-    /// After `end`.
+    /// The phase after `end`.
     Ended(Ended),
 }
 
-/// Whether the match stays in its phase, or with which phase it continues.
+/// The flow of a match: it stays in its phase, or continues with another one.
 pub(super) type PhaseFlow<C = ()> = ControlFlow<Phase, C>;
 
 /// Bytes for the stream of a seat. Dropping it drains the outbox.
 #[derive(Debug)]
 pub struct Transmit<'a> {
-    /// To be written at once: the clock of a request among them is running. The buffer may be exchanged for another one,
+    /// The bytes to write at once: the clock of a request among them is running. The buffer may be exchanged for another one,
     /// whose contents are discarded.
     pub bytes: &'a mut Vec<u8>,
-    /// Whether they contain a new request.
+    /// Whether the bytes contain a new request.
     pub has_request: bool,
 }
 
@@ -114,7 +114,7 @@ impl Match {
         Some(Transmit { bytes: &mut self.common.players[seat.index()].outbox, has_request })
     }
 
-    /// When the shell has to send [`Event::Tick`], unless another event comes first.
+    /// Returns the time at which the shell has to send [`Event::Tick`], unless another event comes first.
     pub fn next_deadline(&self) -> Option<Tick> {
         match &self.phase {
             Phase::Starting(starting) => starting.next_deadline(),
@@ -123,12 +123,12 @@ impl Match {
         }
     }
 
-    /// Returns whether bots are trusted to say that they cannot play; see [`Setup::trust_outages`].
+    /// Sets whether bots are trusted to say that they cannot play; see [`Setup::trust_outages`].
     pub fn trust_outages(&mut self, is_trusted: bool) {
         self.common.setup.trust_outages = is_trusted;
     }
 
-    /// In a replay without tables of endgames: ends the match with their outcome after so many decisions.
+    /// In a replay without tables of endgames: ends the match with their outcome after this number of decisions.
     pub(super) fn trust_tables(&mut self, verdict: Option<(u32, Outcome)>) {
         self.common.tables_verdict = verdict;
     }
@@ -146,7 +146,7 @@ impl Match {
         self.common.players[seat.index()].bank.map(|bank| bank.shown(0).bank_ms)
     }
 
-    /// The game in progress.
+    /// Returns the game in progress.
     pub fn table(&self) -> &dyn Table {
         &*self.common.table
     }

@@ -24,7 +24,7 @@ pub const TRIES: u32 = 1_000;
 pub enum Opening {
     #[default]
     None,
-    /// This many random moves, derived from the match key.
+    /// The number of random moves, which are derived from the match key.
     Random(u32),
     /// Moves given by the set-up, in the game's grammar.
     Given(Vec<String>),

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
-    /// When the connection was lost.
+    /// The time at which the connection was lost.
     pub lost_us: u64,
-    /// When another one replaced it; `None` if none did.
+    /// The time at which another connection replaced it; `None` if none did.
     pub back_us: Option<u64>,
 }

@@ -102,16 +102,16 @@ pub(super) struct Player {
     pub(super) repeat: Vec<u8>,
     /// The number of them sent up to the open request.
     pub(super) asked: usize,
-    /// Whether one more `ready` is expected: `start` was repeated when the seat was ready.
+    /// Whether one more `ready` is expected, because `start` was repeated when the seat was ready.
     pub(super) may_be_ready: bool,
     /// Serialized prefix of its `event` messages.
     pub(super) event_head: Vec<u8>,
     pub(super) next_event: u32,
     pub(super) bank: Option<Bank>,
     pub(super) gone: bool,
-    /// The bot was not ready in time, and the match continues without it.
+    /// Whether the bot was not ready in time, so that the match continues without it.
     pub(super) absent: bool,
-    /// The side has lost. The referee plays for it if the match continues.
+    /// Whether the side has lost. The referee plays for it if the match continues.
     pub(super) out: bool,
     pub(super) nonce: String,
     pub(super) strays: u32,

@@ -30,7 +30,7 @@ pub(super) struct Playing {
     /// The seat with a standing draw offer.
     offer: Option<Seat>,
     tally: ScoreTally,
-    /// When to continue with moves for faulty seats, after yielding to the shell.
+    /// The time to continue with moves for faulty seats, after yielding to the shell.
     resume: Option<Tick>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Decider {
     pub(super) retries: u32,
     /// The number of requests that it has answered with a legal move.
     pub(super) answered: u32,
-    /// Of the request, if it repeats a rejected one.
+    /// The reason of the repetition, if the request repeats a rejected one.
     retry: Option<message::Retry>,
     pub(super) info_bytes: usize,
     /// The bank when the decision began, in milliseconds: until that ends, nothing tells who has answered.
@@ -59,11 +59,11 @@ pub(super) struct Decider {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenRequest {
     pub(super) turn: u32,
-    /// When it, or the request that it repeats, was first sent.
+    /// The time at which the request, or the one that it repeats, was first sent.
     pub(super) since: Option<Sent>,
     /// Whether this request was sent; a repeated request inherits `since`.
     pub(super) is_sent: bool,
-    /// Whether it shows a draw offer.
+    /// Whether the request shows a draw offer.
     pub(super) draw_offered: bool,
 }
 
@@ -166,7 +166,7 @@ impl Playing {
         passed.chain(self.resume).min()
     }
 
-    /// The outbox of a seat is about to be written. Returns whether it contains a request, whose clock starts.
+    /// Prepares for the writing of a seat's outbox. Returns whether it contains a request, whose clock starts.
     pub(super) fn sent(&mut self, common: &mut Common, stamp: Stamp, seat: Seat) -> bool {
         let request = self.decider(seat).request.as_mut();
         let Some(request) = request.filter(|request| !request.is_sent) else { return false };
@@ -241,7 +241,7 @@ impl Playing {
         let is_deciding = self.deciding().contains(seat);
         let decider = self.decider(seat);
         if common.players[seat.index()].out {
-            // Its side is already out.
+            // The side of the decider is already out.
         } else if is_deciding && decider.sealed.is_none() {
             decider.sealed = Some(Sealed::Exit(exit));
         } else if common.plays_on_after(seat, &exit) {

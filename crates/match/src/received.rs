@@ -24,13 +24,13 @@ pub enum Received {
     },
     /// A rejected line; the last one if there were several.
     Refused(RefusedLine),
-    /// Nothing, of a bot that had answered requests of this match before.
+    /// No answer, from a bot that had answered requests of this match before.
     Silence {
         answered: u32,
     },
-    /// Nothing, of a bot whose connection was lost.
+    /// No answer, from a bot whose connection was lost.
     ConnectionLost(Lost),
-    /// The answer, too late.
+    /// An answer that was too late.
     LateAnswer {
         /// The time that it took, without the referee's lag, in milliseconds.
         took_ms: u64,
@@ -40,14 +40,14 @@ pub enum Received {
 /// The loss of a connection that no other one replaced in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lost {
-    /// When the connection was lost, on the clock of the match, in milliseconds.
+    /// The time of the loss, on the clock of the match, in milliseconds.
     pub lost_ms: u64,
     /// The time for which the match waited for another one, in milliseconds.
     pub waited_ms: u64,
 }
 
 impl Lost {
-    /// The connection was lost at one time of the match and not replaced until another one, in microseconds.
+    /// Describes a connection that was lost at one time of the match and not replaced until another one, in microseconds.
     pub fn between(lost_us: u64, now_us: u64) -> Lost {
         Lost { lost_ms: lost_us / 1000, waited_ms: now_us.saturating_sub(lost_us) / 1000 }
     }

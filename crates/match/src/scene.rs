@@ -35,7 +35,7 @@ fn fill(tone: Tone) -> message::Colour {
     message::Colour(format!("{}{opacity}", tone.light()))
 }
 
-/// A part of a shape at its place in the scene.
+/// Converts a part of a shape to a part of the scene.
 fn placed(shape: &Shape, part: &Part) -> message::ScenePart {
     let turn = f64::from(shape.turn.unwrap_or(0)).to_radians();
     let at = |(x, y): (i16, i16)| {

@@ -39,7 +39,7 @@ pub struct Header {
     pub deal: String,
     /// SHA-256 of salt and seed.
     pub commitment: String,
-    /// Whether nonces are mixed in.
+    /// Whether nonces of bots are mixed into the chance.
     pub nonce: bool,
     /// Whether the match starts without waiting for `ready`.
     pub auto_ready: bool,
@@ -79,7 +79,7 @@ pub struct SeatHeader {
     /// The own clock, if different from the clock of the match.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
-    /// Whether its requests come without the list of legal moves.
+    /// Whether requests to the seat come without the list of legal moves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hide_legal: bool,
     /// Information about the bot, for people.
@@ -121,18 +121,18 @@ impl Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wants {
-    /// `view` in `turn`.
+    /// Whether `turn` has `view`.
     pub view: bool,
-    /// `legal` in `turn`.
+    /// Whether `turn` has `legal`.
     pub legal: bool,
-    /// `event` messages.
+    /// Whether the bot gets `event` messages.
     pub event: bool,
-    /// `event` messages immediately instead of with the next `turn`.
+    /// Whether `event` messages are sent at once instead of with the next `turn`.
     pub push: bool,
     /// Whether a later connection of the bot may continue the match: it gets the events again that the bot may not have
     /// received.
     pub repeat: bool,
-    /// `scene` in `turn` and `end`. Only a host's matches have it, which are not journaled.
+    /// Whether `turn` and `end` have `scene`. Only a host's matches have it, which are not journaled.
     #[serde(skip)]
     pub scenes: bool,
 }
@@ -188,7 +188,7 @@ pub struct Setup {
     pub open_id: Option<String>,
     /// The wanted parts of messages, per seat.
     pub wants: Vec<Wants>,
-    /// Whether bots are trusted to say that they cannot play through no fault of theirs.
+    /// Whether the referee believes bots that they cannot play through no fault of theirs.
     pub trust_outages: bool,
     /// The viewer for whom events are kept, for spectators.
     pub watched: Option<Viewer>,

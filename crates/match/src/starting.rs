@@ -28,7 +28,7 @@ struct StartingSeat {
     seat: Seat,
     /// Timeout from `start` to `ready`, in microseconds.
     limit: u64,
-    /// When `start` was sent.
+    /// The time at which `start` was sent.
     started: Option<Tick>,
     readiness: Readiness,
     /// An exit after the seat was ready or had failed to be; it applies when play has begun.
@@ -84,7 +84,7 @@ impl Starting {
         awaited.filter_map(|seat| Some(seat.started? + seat.limit + 1)).min()
     }
 
-    /// The outbox of a seat is about to be written.
+    /// Prepares for the writing of a seat's outbox.
     pub(super) fn sent(&mut self, common: &mut Common, stamp: Stamp, seat: Seat) {
         let started = &mut self.seat(seat).started;
         if started.is_none() {
@@ -162,7 +162,7 @@ impl Starting {
         }
         self.expire(common, stamp, seat);
         if !self.awaits(seat) {
-            return None; // Too late; `expire` has reported the fault.
+            return None; // The answer is too late; `expire` has reported the fault.
         }
         // Ignore the nonce if the match does not use nonces.
         let nonce = nonce.filter(|_| common.setup.header.nonce).unwrap_or("");

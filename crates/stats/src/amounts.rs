@@ -17,12 +17,12 @@ pub struct AmountSample {
     squares: f64,
 }
 
-/// A mean amount a match.
+/// The mean amount of an entrant in a match.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeanAmount {
     /// The number of sets, or of matches where each deal is played once.
     pub sets: u64,
-    /// Over the sets.
+    /// The mean over the sets.
     pub mean: f64,
     /// The lower end of the 95% interval; `None` for fewer than [`FEWEST_SETS`], and if all sets have the same amount.
     pub low: Option<f64>,

@@ -5,7 +5,8 @@ use serde::Serialize;
 /// The maximum number of attempts at a match without a result: the cause may recur.
 const ATTEMPTS: u32 = 3;
 
-/// The same for an outage, which may last: ten in a row end a run, so that three runs that end so cost no result.
+/// The maximum number of attempts in an outage, which may last: ten in a row end a run, so that three runs that end so cost no
+/// result.
 const ATTEMPTS_IN_OUTAGES: u32 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -15,7 +16,7 @@ pub enum Cause {
     Interrupted,
     /// The referee was suspended for too long.
     Paused,
-    /// All bots had failed, under the policy `random`.
+    /// The bots had all failed, under the policy `random`.
     NoBots,
     NoOpening,
     RulesFailed,

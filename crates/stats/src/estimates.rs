@@ -82,7 +82,7 @@ const OVERSHOOT: f64 = 0.582_597_157_939_010_6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
-    /// It was fixed in advance.
+    /// The value was fixed in advance.
     Fixed,
     /// By a sequential test, which may have ended after each set.
     Sequential,
@@ -135,7 +135,7 @@ impl Estimates {
 
     /// The estimates for sets after which `sprt` ended or will continue; `None` without sets.
     ///
-    /// Those for a fixed number if the test would have ended before the last set in any order.
+    /// Returns the estimates for a fixed number if the test would have ended before the last set in any order.
     pub fn sequential(scores: &SetScores, sprt: &Sprt) -> Option<Estimates> {
         if scores.sets() == 0 {
             return None;
@@ -196,7 +196,7 @@ pub fn expected_sets(scores: &SetScores, sprt: &Sprt, elo: f64) -> Option<f64> {
         .then(|| motion(&observed, sprt, scores, &sprt.likeliest(scores, &observed, elo).p).mean_time())
 }
 
-/// Returns whether the deviation is known well enough.
+/// Checks that the deviation is known well enough.
 fn is_known(scores: &SetScores) -> Result<(), Unknown> {
     let sets = scores.sets();
     if sets < LEAST_SETS {
@@ -386,7 +386,7 @@ mod tests {
             ([0, 0, 0, 0, 30], 0, 30),
             ([0, 5, 90, 5, 0], 10, 100),
             ([0, 0, 1, 4, 20], 5, 25),
-            // The sum of these scores takes 25 values at most, as that of a coin tossed so often.
+            // The sum of these scores takes 25 values at most, as that of 24 coin tosses.
             ([12, 0, 0, 0, 12], 12, 24),
         ] {
             assert_eq!(of(counts), Err(Unknown::Alike { different, sets }));

@@ -24,14 +24,14 @@ const MOST_DROPPED: u32 = 8;
 /// The minimum number of sets of a round, and the share of all sets that it is at least.
 const ROUND: (usize, usize) = (8, 16);
 
-/// When a bot has been graded.
+/// The conditions under which a bot counts as graded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GradeTerms {
     /// The difference of two gradings of the same bot that 95% of all cases do not exceed, in Elo.
     pub within: f64,
     /// Weaker bots all have the same grade, so that it does not matter how weak they are. In Elo.
     pub low: f64,
-    /// The same for stronger bots.
+    /// Stronger bots all have the same grade. In Elo.
     pub high: f64,
     /// The maximum number of sets; then the bot is graded with a greater tolerance.
     pub max_sets: u32,
@@ -69,12 +69,12 @@ pub struct Grading {
     pub sets: u32,
     /// The number of sets that do not, because an anchor made a fault.
     pub dropped: u32,
-    /// Whether its strength is known well enough.
+    /// Whether the strength of the bot is known well enough.
     pub is_graded: bool,
 }
 
 impl Grading {
-    /// After so many sets that count.
+    /// Judges a bot after this number of sets that count.
     pub fn new(elo: Estimate, sets: u32, dropped: u32, terms: &GradeTerms) -> Grading {
         Grading { elo, sets, dropped, is_graded: sets >= LEAST_SETS && terms.suffices(&elo) }
     }
@@ -198,7 +198,7 @@ impl GradeScale {
         Estimate { value: points(elo.value), low: points(elo.low), high: points(elo.high) }
     }
 
-    /// When a bot is graded within so many points, wherever it is on the scale.
+    /// Returns the terms under which a bot is graded within so many points, wherever it is on the scale.
     pub fn terms(&self, points: f64, max_sets: u32) -> GradeTerms {
         let steepness = |pair: &[GradeStep]| (pair[1].points - pair[0].points) / (pair[1].elo - pair[0].elo);
         let steepest = self.0.windows(2).map(steepness).fold(0.0, f64::max);

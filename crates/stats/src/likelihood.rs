@@ -359,7 +359,7 @@ mod tests {
         });
     }
 
-    /// It fits the hypothesis, and a slow search finds none that is likelier.
+    /// Checks that the likeliest distribution fits the hypothesis, and that a slow search finds none that is likelier.
     #[test]
     fn likeliest_with_t_fits_beats_search_over_all_deviations() {
         with_random_vectors("t", 600, |run, legs, observed, elo| {

@@ -27,7 +27,7 @@ pub struct Lineup {
 }
 
 impl Lineup {
-    /// One entrant per seat; `None` if the number is wrong.
+    /// Seats one entrant in each seat; `None` if the number is wrong.
     pub fn of_seats(seating: Seating, entrants: &[Entrant]) -> Option<Lineup> {
         if entrants.len() != seating.seats() {
             return None;
@@ -37,7 +37,7 @@ impl Lineup {
         Some(Lineup { entrants: seats, count: entrants.len() as u8, sides: seating.sides() as u8 })
     }
 
-    /// One entrant per side, in all its seats; `None` if the number is wrong.
+    /// Seats one entrant on each side, in all its seats; `None` if the number is wrong.
     pub fn of_sides(seating: Seating, entrants: &[Entrant]) -> Option<Lineup> {
         if entrants.len() != seating.sides() {
             return None;
@@ -92,13 +92,13 @@ impl fmt::Debug for Lineup {
 /// The number of matches per deal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Deals {
-    /// One: every match has its own deal.
+    /// One match: every match has its own deal.
     #[default]
     Single,
-    /// As many as there are sides: each side's entrants play each side once. With two sides these are all orders.
+    /// As many matches as there are sides: each side's entrants play each side once. With two sides these are all orders.
     Mirrored,
-    /// One for every order of the sides: with three sides 6 instead of 3, so that the order of play between entrants
-    /// is balanced as well.
+    /// One match for every order of the sides: with three sides 6 instead of 3, so that the order of play between entrants is
+    /// balanced as well.
     AllOrders,
 }
 
@@ -131,13 +131,13 @@ impl Deals {
 pub struct SideAmounts([f64; MAX_SEATS]);
 
 impl SideAmounts {
-    /// From those of the seats, of which the first are those of the sides.
+    /// Takes the amounts of sides from those of seats: the first seats are on one side each.
     pub fn of_seats(amounts: &[f64]) -> SideAmounts {
         SideAmounts(std::array::from_fn(|side| amounts.get(side).copied().unwrap_or_default()))
     }
 }
 
-// None is NaN, and 0 has no sign.
+// No amount is NaN, and 0 has no sign.
 impl Eq for SideAmounts {}
 
 impl Hash for SideAmounts {
@@ -170,7 +170,7 @@ impl MatchResult {
         MatchResult { set, lineup, places, amounts: None, faulted: SeatSet::EMPTY, forfeited: SeatSet::EMPTY }
     }
 
-    /// The places by seat.
+    /// Returns the places by seat.
     pub fn ranks(&self) -> Vec<u8> {
         let seating = self.lineup.seating();
         seating.all().iter().map(|seat| self.places[seating.side(seat)]).collect()

@@ -24,7 +24,7 @@ pub struct AdjustedScores {
 }
 
 impl AdjustedScores {
-    /// From the plain and the adjusted score of each unit; `None` from fewer than two.
+    /// Adjusts the scores by units, given as the plain and the adjusted score; `None` from fewer than two.
     pub fn new(units: &[[f64; 2]]) -> Option<AdjustedScores> {
         let count = units.len() as f64;
         if units.len() < 2 {

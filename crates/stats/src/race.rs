@@ -54,7 +54,7 @@ impl Default for RaceTerms {
 }
 
 impl RaceTerms {
-    /// The maximum of `within`.
+    /// The maximum of `within`, in Elo.
     pub const MAX_WITHIN: f64 = 800.0;
 
     pub(crate) fn check(&self) -> Result<(), Wrong> {
@@ -73,13 +73,13 @@ impl RaceTerms {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RaceState {
-    /// It would be picked.
+    /// The version would be picked.
     Anchor,
-    /// It may be better than the anchor by more than `within`.
+    /// The version may be better than the anchor by more than `within`.
     Open,
-    /// It is not better than the anchor by more than `within`.
+    /// The version is not better than the anchor by more than `within`.
     NoBetter,
-    /// Another version is better.
+    /// The version is worse than another one.
     Eliminated,
     Withdrawn,
 }
@@ -192,7 +192,7 @@ impl Race {
         }
     }
 
-    /// After how many sets a version was eliminated.
+    /// Returns the number of sets after which a version was eliminated.
     pub fn eliminated_after(&self, version: Entrant) -> Option<u32> {
         self.runners[version.index()].eliminated_after
     }

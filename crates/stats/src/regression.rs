@@ -80,7 +80,7 @@ pub struct StoppingRules {
 }
 
 impl StoppingRules {
-    /// With a fault rate of 1% and 100 repeats.
+    /// Sets the rules, with a fault rate of 1% and 100 repeats.
     pub const fn new(sprt: Option<Sprt>, max_sets: u32) -> StoppingRules {
         StoppingRules { sprt, max_sets, max_fault_rate: 0.01, max_repeats: 100 }
     }
@@ -88,22 +88,22 @@ impl StoppingRules {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// H1 was accepted.
+    /// The test accepted H1.
     Passed,
-    /// H0 was accepted.
+    /// The test accepted H0.
     Failed,
     /// H1 was accepted without the sets that a fault of `base` decided, H0 with them.
     OnlyWithoutFaults,
-    /// Both play alike, which excludes H0.
+    /// The bots play alike, which excludes H0.
     PassedAlike,
-    /// Both play alike, which excludes H1.
+    /// The bots play alike, which excludes H1.
     FailedAlike,
     Crashed,
-    /// All sets were played and neither was accepted.
+    /// The limit of sets was reached, and neither hypothesis was accepted.
     AtLimit,
     /// The bots are deterministic, and all their openings have been played.
     OnlyRepeats,
-    /// All sets of a run of fixed length were played.
+    /// The sets of a run of fixed length were played.
     Measured,
     /// Too many faults.
     Invalid,
@@ -166,7 +166,7 @@ impl Regression {
         })
     }
 
-    /// The same with openings that are drawn at random for each set, if `are_drawn`, and not taken from a list in turn.
+    /// Draws openings at random for each set, if `are_drawn`, instead of taking them from a list in turn.
     #[must_use]
     pub fn with_drawn_openings(self, are_drawn: bool) -> Regression {
         Regression { sample: self.sample.with_drawn_openings(are_drawn), ..self }
@@ -186,7 +186,7 @@ impl Regression {
         })
     }
 
-    /// The sets by opening.
+    /// Returns the sets by opening.
     pub fn sample(&self) -> &Sample {
         &self.sample
     }
@@ -223,7 +223,7 @@ impl Regression {
         self.take_in(set, Complete { matches, moves, is_void: false, is_alike: false })
     }
 
-    /// The same for a set whose matches all have the same moves, seat by seat, and no fault.
+    /// Adds a set as [`Regression::add`] does, whose matches all have the same moves, seat by seat, and no fault.
     pub fn add_alike(
         &mut self,
         set: u32,

@@ -50,7 +50,7 @@ impl From<SetMoves> for MatchMoves {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cluster {
     sets: f64,
-    /// The sum of their scores.
+    /// The sum of the scores of the sets.
     score: f64,
 }
 
@@ -86,7 +86,7 @@ impl Sample {
         }
     }
 
-    /// The same with openings that are drawn at random for each set, if `are_drawn`, and not taken from a list in turn.
+    /// Notes that openings are drawn at random for each set, if `are_drawn`, and not taken from a list in turn.
     #[must_use]
     pub fn with_drawn_openings(self, are_drawn: bool) -> Sample {
         Sample { are_drawn, ..self }
@@ -141,7 +141,7 @@ impl Sample {
         if self.openings.is_empty() { self.scores.sets() } else { self.openings.len() as u64 }
     }
 
-    /// Returns whether the scores speak of the openings that were played and not of openings like these: sets
+    /// Returns whether the scores are valid only for the openings that were played and not of openings like these: sets
     /// that count share openings, other than by chance.
     pub fn is_of_played_openings(&self) -> bool {
         !self.are_drawn && self.openings() < self.scores.sets()
@@ -149,7 +149,7 @@ impl Sample {
 
     /// The difference in logistic Elo that is estimated for openings like those that were played, if the scores speak only of these:
     /// `of_played`, with an interval that is wider by as much as the variance between openings demands. `None` if there is
-    /// only one opening, or if the scores speak of openings like these themselves.
+    /// only one opening, or if the scores are valid for openings like these themselves.
     ///
     /// With K openings the variance of the mean score m is K / (K - 1) Σ (n m - x)² / N² over openings with n of the N
     /// sets and a total score of x (K.-Y. Liang, S. L. Zeger, *Biometrika* 73, 1986, 13-22, with the usual correction for

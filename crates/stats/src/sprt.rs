@@ -231,7 +231,7 @@ impl SetScores {
     pub(super) fn likelihood_interval(&self) -> Estimate {
         let (value, sets) = (self.mean(), self.sets());
         if self.is_one_score() {
-            // All others could be lost, or won.
+            // The remaining sets could all be lost, or won.
             let same = 0.025f64.powf((sets as f64).recip());
             return Estimate { value, low: same * value, high: 1.0 - same * (1.0 - value) };
         }
@@ -430,12 +430,12 @@ impl Sprt {
         }
     }
 
-    /// The difference of H0.
+    /// Returns the difference of H0, in Elo of the model.
     pub fn elo0(&self) -> f64 {
         self.elo0
     }
 
-    /// The difference of H1.
+    /// Returns the difference of H1, in Elo of the model.
     pub fn elo1(&self) -> f64 {
         self.elo1
     }
@@ -450,7 +450,6 @@ impl Sprt {
         self.beta
     }
 
-    /// The definition of Elo.
     pub fn model(&self) -> EloModel {
         self.model
     }

@@ -7,7 +7,7 @@
 //! * **In a knockout** entrants are ordered by the round of their elimination, later first, because byes yield fewer
 //!   points. Points order those eliminated in the same round.
 //! * **Annulled** results, those of an entrant that withdrew too early ([`Withdrawn::Annulled`]), give no points and
-//!   break no ties. Its own row shows its matches, and comes last.
+//!   break no ties. The row of the entrant shows its matches, and comes last.
 //! * **By amounts** ([`RankBy::Amounts`]) entrants are ordered by what they get a match, and points order those that get the
 //!   same.
 //! * **By share** ([`RankBy::Share`]): where numbers of matches differ by design, entrants are ordered by their points in
@@ -137,7 +137,6 @@ impl TableRow {
     }
 }
 
-/// The order of entrants.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Ranking<'a> {
     pub(super) by: RankBy,
@@ -178,7 +177,7 @@ impl Standings {
         Standings::with_entries(entrants, results, awards, Entries::default(), ranking)
     }
 
-    /// The same, with eliminated and withdrawn entrants, in another order.
+    /// The standings with eliminated and withdrawn entrants, in another order.
     pub(super) fn with_entries<'a>(
         entrants: usize,
         results: impl IntoIterator<Item = &'a MatchResult>,
@@ -351,7 +350,7 @@ fn add(rows: &mut [TableRow], cross: &mut [Cross], result: &MatchResult, times: 
     let is_annulled = seats.iter().any(|&entrant| entries.is_annulled(entrant));
     for (seat, &entrant) in seats.iter().enumerate() {
         if seats[..seat].contains(&entrant) {
-            continue; // once a match
+            continue; // count each entrant once a match
         }
         if is_annulled && !entries.is_annulled(entrant) {
             continue;
@@ -434,7 +433,7 @@ mod tests {
     #[test]
     fn the_match_between_two_tied_entrants_orders_them() {
         let results = [two(0, 1, [2, 1]), two(0, 2, WIN), two(1, 2, [2, 1])];
-        // Each has beaten one: all three stay tied.
+        // Each entrant has beaten one: all three stay tied.
         assert_eq!(places(&by_direct_encounter(3, &results)), [1, 1, 1]);
         let results = [two(0, 1, [2, 1]), two(0, 2, WIN), two(0, 3, WIN), two(1, 2, WIN), two(1, 3, [2, 1])];
         let order = by_direct_encounter(4, &results);
@@ -443,7 +442,7 @@ mod tests {
 
     #[test]
     fn unplayed_direct_encounter_counts_only_if_it_changes_nothing() {
-        // All of 0, 1 and 2 have two points. 0 has beaten both others, which have not met.
+        // The entrants 0, 1 and 2 have two points. 0 has beaten both others, which have not met.
         let results = [
             two(0, 1, WIN),
             two(0, 2, WIN),

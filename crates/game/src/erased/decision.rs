@@ -1,4 +1,4 @@
-//! Decisions that are open.
+//! Open decisions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,9 +8,9 @@ use crate::seat::{Seat, SeatSet};
 /// Reasons why a move text was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MoveError {
-    /// It matches no legal move.
+    /// The text matches no legal move.
     Illegal,
-    /// It is a short form of all of these.
+    /// The text is a short form of all of these moves.
     Ambiguous(Vec<String>),
     /// The legal moves are not listed, and the rules refuse this one: why.
     Refused(String),

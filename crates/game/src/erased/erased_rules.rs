@@ -23,7 +23,7 @@ fn differing<G: Game>(given: &RawValue, position: &G, seat: Seat) -> Option<(Str
     if view == given.get().as_bytes() {
         return None;
     }
-    // It may still be the same in another form.
+    // The options may still be equal in another form.
     let given: serde_json::Value = serde_json::from_str(given.get()).ok()?;
     let serde_json::Value::Object(fields) = serde_json::from_slice(&view).ok()? else { return None };
     fields.into_iter().find(|(name, value)| given[name.as_str()] != *value)

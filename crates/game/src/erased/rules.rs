@@ -27,12 +27,12 @@ pub enum RulesFailed {
 /// The duration of a table's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RulesWait {
-    /// They return at once.
+    /// The calls return at once.
     None,
-    /// They wait for another process, or compute in short parts. A thread that waits reads nothing that bots send, but learns when it
-    /// has arrived.
+    /// The calls wait for another process, or compute in short parts. A thread that waits reads nothing that bots send, but
+    /// learns when it has arrived.
     Watching,
-    /// They compute for some time, in which the thread does nothing else.
+    /// The calls compute for some time, in which the thread does nothing else.
     Computing,
 }
 

@@ -107,7 +107,7 @@ impl<G: Game> SeatedTable<G> {
         }
     }
 
-    /// The legal moves of a seat in an open decision.
+    /// Returns the prepared list, empty for a seat that does not decide.
     fn legal(&self, decision: &OpenDecision, seat: Seat) -> &Prepared<G::Move> {
         decision.check(self.id);
         &self.prepared[decision.rank(seat)]

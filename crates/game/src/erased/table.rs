@@ -93,7 +93,7 @@ pub trait Table: Debug + Send {
     /// The number of events since the last [`Table::forget`].
     fn event_count(&self) -> usize;
 
-    /// One of these events, if it is a move.
+    /// Returns the event with this index if it is a move.
     fn move_made(&self, index: usize) -> Option<MoveMade<'_>>;
 
     /// Writes one of these events as a viewer may see it; nothing if the viewer does not see it.
@@ -151,9 +151,9 @@ pub trait Table: Debug + Send {
 pub struct MoveMade<'a> {
     pub seat: Seat,
     pub text: &'a str,
-    /// Whether all viewers may see it.
+    /// Whether all viewers may see the move.
     pub is_open: bool,
-    /// Whether it belongs to the opening.
+    /// Whether the move belongs to the opening.
     pub is_opening: bool,
 }
 

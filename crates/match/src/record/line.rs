@@ -18,7 +18,7 @@ use crate::{AbortReason, Detail, Header, Outage};
 
 #[derive(Debug)]
 pub struct RecordLine<'a> {
-    /// When it happened; 0 in `record`, `bots` and `seal`.
+    /// The time of the line; 0 in `record`, `bots` and `seal`.
     pub at_us: Tick,
     /// The contents of the line.
     pub entry: RecordEntry<'a>,
@@ -33,7 +33,7 @@ pub enum RecordEntry<'a> {
     Start {
         seat: Seat,
     },
-    /// Another process of the bot took over the seat.
+    /// A new process of the bot took over the seat.
     Restart {
         seat: Seat,
         /// The timeout until `ready`, in milliseconds.
@@ -45,7 +45,7 @@ pub enum RecordEntry<'a> {
     },
     /// The random draws of the game.
     Draw {
-        /// In order.
+        /// The numbers, in order.
         drawn: Vec<u32>,
     },
     /// A request was offered to the kernel.
@@ -137,7 +137,7 @@ pub struct RecordedFault {
 #[derive(Debug)]
 pub enum RecordedEvent<'a> {
     Move(Moved<'a>),
-    /// Another event of the referee: a draw was offered, or a seat is out.
+    /// An event that no move caused: a draw was offered, or a seat is out.
     OfReferee,
     OfGame,
 }
@@ -147,7 +147,7 @@ pub struct Moved<'a> {
     pub seat: Seat,
     #[serde(rename = "move", borrow)]
     pub text: Text<'a>,
-    /// Whether it belongs to the opening.
+    /// Whether the move belongs to the opening.
     #[serde(default)]
     pub opening: bool,
 }
@@ -238,7 +238,7 @@ fn tag<'a>(object: &'a [u8], key: &str) -> Option<&'a str> {
     std::str::from_utf8(&rest[..end]).ok()
 }
 
-/// The `type` of a line.
+/// Returns the `type` of a line.
 fn kind(text: &[u8]) -> Result<Text<'_>, Wrong> {
     match tag(text, "type") {
         Some(kind) => Ok(kind.into()),
@@ -446,7 +446,7 @@ pub fn lines(record: &[u8]) -> impl Iterator<Item = Result<RecordLine<'_>, Diffe
     lines_except(record, &[])
 }
 
-/// The same without lines of these types, which are not even checked.
+/// Reads the lines of a record without those of these types, which are not even checked.
 pub(super) fn lines_except<'a>(
     record: &'a [u8],
     others: &'static [&'static str],

@@ -38,7 +38,7 @@ pub struct MatchLuck {
     /// The match seed, which the matches of a mirrored set share.
     pub seed: Seed,
     pub draws: u32,
-    /// Each two sides, in order; `None` if the match was aborted.
+    /// The luck of each two sides, in order; `None` if the match was aborted.
     pub pairs: Option<Vec<PairLuck>>,
 }
 
@@ -160,7 +160,7 @@ pub fn luck(record: &[u8], catalog: &Catalog, mut valuation: Valuation<'_>) -> R
     })
 }
 
-/// Each two sides, in order.
+/// Returns each two sides, in order.
 fn pairs(seating: Seating) -> impl Iterator<Item = [usize; 2]> {
     let sides = seating.sides();
     (0..sides).flat_map(move |side| (side + 1..sides).map(move |other| [side, other]))
@@ -289,7 +289,7 @@ fn after(
     }
 }
 
-/// All results of a draw, if there are at most `most`; otherwise as many that are drawn, at least one.
+/// Returns all results of a draw, if there are at most `most`; otherwise as many that are drawn, at least one.
 fn results(draw: Draw, most: u64, stream: &mut dyn Uniform) -> (Vec<Vec<u32>>, bool) {
     let possible = possible(draw).filter(|&count| count <= most);
     let result = |number| {
@@ -312,7 +312,7 @@ fn possible(draw: Draw) -> Option<u64> {
     }
 }
 
-/// One of the [`possible`] results of a draw.
+/// Writes the result with this number among the [`possible`] results of a draw.
 fn nth(draw: Draw, number: u64, out: &mut Vec<u32>) {
     out.clear();
     match draw {

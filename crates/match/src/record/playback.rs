@@ -27,11 +27,11 @@ pub enum Note<'a> {
 pub struct Step<'a, 's> {
     /// The number of moves so far, including those of the opening.
     pub moves: u32,
-    /// When it happened, in microseconds since the match was opened.
+    /// The time of the step, in microseconds since the match was opened.
     pub at_us: u64,
     /// The time in the bank of each seat, in milliseconds; `None` without a clock.
     pub banks_ms: &'s [Option<u64>],
-    /// In order.
+    /// The events in order.
     pub notes: &'s [Note<'a>],
     /// The position, with the events of the step.
     pub table: &'s dyn Table,
@@ -47,7 +47,7 @@ pub struct Playback<'a> {
     banks_ms: Vec<Option<u64>>,
     /// Events of the current step.
     notes: Vec<Note<'a>>,
-    /// Events of the next step.
+    /// The events of the next step.
     ahead: Vec<Note<'a>>,
     /// The moves with which the next step begins.
     ply: Vec<Moved<'a>>,
@@ -56,7 +56,7 @@ pub struct Playback<'a> {
     /// The contents of the line `bots`.
     bots: BotsLine,
     is_over: bool,
-    /// Whether it checks the seal.
+    /// Whether the seal is checked.
     is_verified: bool,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Playback<'a> {
         self.step_with(&mut |_, _| Ok(()))
     }
 
-    /// The same with a call for each draw, which gets the position before it and the numbers.
+    /// Replays the next step with a call for each draw, which gets the position before it and the numbers.
     ///
     /// # Errors
     /// As [`Replay::step`], and when the call fails.

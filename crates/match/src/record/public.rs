@@ -28,8 +28,8 @@ pub enum PublishedInfo {
     /// Once the match has ended.
     #[default]
     After,
-    /// Also while the match is in progress, so many moves after the move that it belongs to. In games with hidden information
-    /// it may tell secrets: once the match has ended.
+    /// Published also while the match is in progress, after this many moves. In games with hidden information it may tell
+    /// secrets: there it is published once the match has ended.
     Delayed {
         moves: u32,
     },

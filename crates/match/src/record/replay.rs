@@ -28,7 +28,7 @@ pub(super) const MOST_LINES: usize = 16 * 1024 * 1024;
 pub struct Replay<'a> {
     /// The remaining lines before the seal.
     rest: &'a [u8],
-    /// Everything before the seal.
+    /// The lines before the seal.
     unsealed: &'a [u8],
     seal: Seal,
     /// The number of the line of the seal.
@@ -102,7 +102,7 @@ impl<'a> Replay<'a> {
         let failure = abort.filter(|reason| reason.rules_calls().is_some());
         let mut replayed = open_match(header, Seed(seed), salt, wants, watched, failure, catalog)
             .map_err(|why| Difference { match_id: Some(match_id.clone()), ..Difference::at(1, why) })?;
-        // Otherwise the answer that reports the outage would be a fault.
+        // Without trust, the answer that reports the outage would be a fault.
         replayed.trust_outages(is_outage);
         replayed.trust_tables(tables_verdict(parts.happened));
         let (rest, last) = (parts.happened, parts.last);
@@ -175,7 +175,7 @@ impl<'a> Replay<'a> {
         match self.replayed.log().line_at(self.compared, &mut self.written) {
             Some(next) => self.compared = next,
             None => {
-                // Free the compared lines.
+                // Frees the compared lines.
                 self.replayed.clear_log();
                 self.compared = 0;
             }
@@ -494,7 +494,7 @@ pub const CUT_OFF: Wrong = Wrong::new("the record is cut off: it does not end wi
 pub(super) const CHANGED: Wrong =
     Wrong::new("the SHA-256 in the seal is not that of the record: it was changed after it was sealed");
 
-/// Another line than the one that the rules give.
+/// Reports a line that differs from the one that the rules give.
 pub(super) fn other_line(recorded: &[u8], given: &[u8]) -> Wrong {
     format!("recorded {}, but the rules give {}", shorten(recorded), shorten(given)).into()
 }

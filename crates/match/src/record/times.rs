@@ -20,7 +20,7 @@ pub struct AnswerTime {
 /// The timing data of a record.
 #[derive(Debug, Default)]
 pub struct Times {
-    /// One for each answer and each request without an answer in time.
+    /// The time of each answer and of each request without an answer in time.
     pub answers: Vec<AnswerTime>,
     /// The time for which the referee was suspended, in microseconds.
     pub paused_us: u64,

@@ -2,7 +2,7 @@
 
 use super::SECOND;
 
-/// After this number of matches in a row that ended by its fault, a player is excluded from pairing for a while.
+/// The number of matches in a row that end by a player's fault after which it is excluded from pairing for a while.
 pub const STRIKES: u32 = 3;
 /// The duration of the first exclusion; each further one lasts twice as long.
 const FIRST: u64 = 60 * SECOND;

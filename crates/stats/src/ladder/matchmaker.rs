@@ -55,12 +55,12 @@ pub struct Strength {
     pub rating: f64,
     /// The distance from the rating to the ends of its interval.
     pub margin: f64,
-    /// The same for its difference to the field, which does not contain the distance to anchors.
+    /// The margin of the player's difference to the field, which does not contain the distance to anchors.
     pub margin_in_field: f64,
 }
 
 impl Strength {
-    /// Of all players of a ladder.
+    /// Returns the strengths of all players of a ladder.
     pub fn all(fit: &Anchored) -> Vec<Strength> {
         let strength = |(elo, &margin_in_field): (&Estimate, &f64)| Strength {
             rating: elo.value,
@@ -79,9 +79,9 @@ struct LadderPlayer {
     places: usize,
     playing: usize,
     since: u64,
-    /// Until when it is not paired, because it is excluded.
+    /// The time until which the player is not paired, because it is excluded.
     out_until: u64,
-    /// Until when it rests after a match.
+    /// The time until which the player rests after a match.
     rests_until: u64,
     /// The time after its set in which others are paired first, because it thought longer than its opponents.
     gives_way: u64,
@@ -108,7 +108,7 @@ struct Return {
     lineup: Lineup,
     /// The number of the first match.
     first: u32,
-    /// Until when its players keep their places for it.
+    /// The time until which the players keep their places for the match.
     until: u64,
     is_reserved: bool,
 }
@@ -153,7 +153,7 @@ impl Matchmaker {
         }
     }
 
-    /// The same, with matches first for those who have the fewest.
+    /// Sets whether players with the fewest matches are paired first.
     #[must_use]
     pub fn evening_out(self, evens_out: bool) -> Matchmaker {
         Matchmaker { evens_out, ..self }
@@ -178,7 +178,7 @@ impl Matchmaker {
         Entrant(self.players.len() as u16 - 1)
     }
 
-    /// A player can play this many matches at once from now on.
+    /// Sets the number of matches that a player can play at once.
     pub fn set_places(&mut self, player: Entrant, places: usize, now: u64) {
         let player = &mut self.players[player.index()];
         let taken = player.playing + player.reserved;
@@ -415,7 +415,7 @@ impl Matchmaker {
         }
     }
 
-    /// The same without a count for quotas.
+    /// Counts a match as begun, but not for quotas.
     pub fn begin_challenge(&mut self, lineup: &Lineup, now: u64) {
         self.count(lineup, 1);
         for &player in lineup.seats() {
@@ -425,7 +425,7 @@ impl Matchmaker {
         }
     }
 
-    /// A match has ended. One without a result does not count as a meeting.
+    /// Counts a match as ended. A match without a result does not count as a meeting.
     pub fn ended(&mut self, lineup: &Lineup, has_result: bool, now: u64) {
         for &player in lineup.seats() {
             let player = &mut self.players[player.index()];
@@ -439,7 +439,7 @@ impl Matchmaker {
         }
     }
 
-    /// A match has not begun. Its players have waited since then.
+    /// Puts back a match that has not begun. The wait of its players counts from when it was to begin.
     pub fn put_back(&mut self, lineup: &Lineup) {
         self.put_back_challenge(lineup);
         for &player in lineup.seats() {
@@ -448,7 +448,7 @@ impl Matchmaker {
         }
     }
 
-    /// The same of a challenge.
+    /// Puts back the match of a challenge, which has not begun.
     pub fn put_back_challenge(&mut self, lineup: &Lineup) {
         self.count(lineup, -1);
         for &player in lineup.seats() {

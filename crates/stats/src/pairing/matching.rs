@@ -36,7 +36,7 @@ pub(crate) fn cheapest(vertices: usize, limit: i128, cost: impl Fn(usize, usize)
 /// Vertices are 0 to n - 1; blossoms get the numbers from n on.
 struct Search {
     n: usize,
-    /// One more than the highest index in use.
+    /// The highest index in use, plus one.
     used: usize,
     /// By pair of vertices or blossoms: the end points of the best edge between them.
     edge: Vec<(usize, usize)>,

@@ -379,7 +379,7 @@ impl LocalSearch for Seats {
     }
 }
 
-/// All pairs, round after round of the circle method.
+/// Returns all pairs, round after round of the circle method.
 fn circle(entrants: usize) -> Vec<Partners> {
     super::table::berger(entrants).into_iter().map(|[a, b]| [a.index(), b.index()]).collect()
 }
@@ -400,7 +400,7 @@ pub fn rotations(seating: Seating, field: usize, all: usize, cycles: u32) -> Vec
     let (mut budget, mut lineups) = (BUDGET, Vec::new());
     for entrants in field..=all {
         teams.entrants = entrants;
-        // As many cycles as have whole matches.
+        // The number of cycles that have whole matches.
         let together = (1..sides as u32)
             .find(|&cycles| (u64::from(cycles) * pairs(entrants)).is_multiple_of(sides as u64));
         let together = together.unwrap_or(sides as u32);

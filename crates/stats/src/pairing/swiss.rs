@@ -64,8 +64,8 @@ pub struct Card {
     pub seats: Vec<i32>,
     /// The opponents, once per round.
     pub met: Vec<Entrant>,
-    /// Its floats in the last two rounds, the latest first: 1 for down (against a lower score group, or without
-    /// play), -1 for up, otherwise 0.
+    /// The floats of the last two rounds, the latest first: 1 for down (against a lower score group, or without play), -1 for
+    /// up, otherwise 0.
     pub floats: [i8; 2],
 }
 
@@ -200,7 +200,7 @@ impl PairingCost {
         (16, 500),
     ];
 
-    /// All bits together, so more than every cost.
+    /// The sum of all bits, so more than every cost.
     const LIMIT: i128 = 1 << 112;
 
     fn packed(&self) -> i128 {

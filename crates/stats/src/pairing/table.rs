@@ -29,7 +29,7 @@ fn in_cycle(cycle: u32, mut pair: [Entrant; 2]) -> Sides {
     pair.to_vec()
 }
 
-/// One cycle of a round robin, in rounds; first seat first.
+/// Returns one cycle of a round robin, in rounds; first seat first.
 pub fn berger(entrants: usize) -> Vec<[Entrant; 2]> {
     let even = entrants + entrants % 2;
     let fixed = even.saturating_sub(1);
@@ -102,8 +102,8 @@ pub fn gauntlet(field: usize, all: usize, cycles: u32) -> Vec<Sides> {
 /// Late entrants, in order, play with all groups of earlier ones.
 ///
 /// The groups of the field are generated in orbits `i, i + a, i + b, ...` modulo its size. In an orbit each entrant has each
-/// side once, so an incomplete table is nearly balanced; each cycle rotates the sides. What orbits of another length leave
-/// unbalanced, `balanced` removes.
+/// side once, so an incomplete table is nearly balanced; each cycle rotates the sides. `balanced` removes the imbalance that
+/// orbits of another length leave.
 pub fn groups(size: usize, field: usize, all: usize, cycles: u32) -> Vec<Sides> {
     let mut had = vec![[0; MAX_SEATS]; all];
     let mut list = in_cycles(orbits(field, size), cycles, &mut had);
@@ -140,7 +140,7 @@ pub fn gauntlet_of_groups(size: usize, field: usize, all: usize, cycles: u32) ->
     list
 }
 
-/// All subsets of 0 to `n - 1` with this size, each in ascending order.
+/// Returns all subsets of 0 to `n - 1` with this size, each in ascending order.
 fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
     let first = (size <= n).then(|| (0..size).collect());
     let next = |subset: &Vec<usize>| {
@@ -152,7 +152,7 @@ fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
     std::iter::successors(first, next).collect()
 }
 
-/// All subsets of 0 to `n - 1` with this size, by orbits of the rotations modulo n.
+/// Returns all subsets of 0 to `n - 1` with this size, by orbits of the rotations modulo n.
 fn orbits(n: usize, size: usize) -> Vec<Vec<usize>> {
     let mut list = Vec::new();
     for others in subsets(n - 1, size - 1) {

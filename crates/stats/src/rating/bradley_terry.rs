@@ -41,7 +41,7 @@
 //!
 //! **Ladders**: [`fit_anchored`] has the same distribution of strengths. It keeps the strengths of anchors fixed, so that the scale of a ladder does not move, and lets
 //! a later version of a program start from the strength of the earlier one, and a season from the ratings of the one before. Its intervals count a set as one observation,
-//! by the measured variance d of all sets. What one pair can weigh is limited.
+//! by the measured variance d of all sets. The weight of a single pair is limited.
 //!
 //! **Speed**: sets with the same lineups and places are counted together, so the cost of the fit does not depend on
 //! the number of matches.
@@ -94,7 +94,7 @@ impl Counts {
         Counts::with_moves(entrants, results.into_iter().map(|result| (result, None)))
     }
 
-    /// The same for results with the moves of their matches, if sets can share openings.
+    /// Counts results with the moves of their matches, if sets can share openings.
     pub fn with_moves<'a>(
         entrants: usize,
         results: impl IntoIterator<Item = (&'a MatchResult, Option<MatchMoves>)>,
@@ -197,10 +197,10 @@ pub struct Strengths {
     /// By side except the last: the advantage of its seats over those of the last side in Elo. With two sides, that
     /// of the first seat.
     pub advantage: Vec<Estimate>,
-    /// Whether the intervals speak of the openings that were played and not of openings like these: too few openings were
-    /// played to tell how openings differ.
+    /// Whether the intervals are valid only for the openings that were played and not for openings like these: too few
+    /// openings were played to tell how openings differ.
     pub is_of_played_openings: bool,
-    /// Of the entrants, in squares of Elo.
+    /// The covariance of the entrants, in squares of Elo.
     covariance: Vec<f64>,
 }
 
@@ -257,7 +257,7 @@ impl PriorTerm {
         PriorTerm { log, slope: -curve * difference, curve }
     }
 
-    /// This number of comparisons that are draws.
+    /// Returns the term of this number of comparisons that are draws.
     fn draws(draws: f64, difference: f64) -> PriorTerm {
         let p = 1.0 / (1.0 + (-difference).exp());
         // ln p + ln(1 - p) = -|x| - 2 ln(1 + exp(-|x|)).
@@ -274,7 +274,7 @@ struct Comparison {
     /// The parameters in which the sides differ, with their weights.
     contrast: Vec<(usize, f64)>,
     times: f64,
-    /// The sum of their scores.
+    /// The sum of the scores of the results.
     score: f64,
     /// The weight of each, if less than 1.
     weight: f64,
@@ -437,7 +437,7 @@ impl<'a> Fit<'a> {
 }
 
 impl Strengths {
-    /// From parameters in log-odds and their covariance.
+    /// Converts parameters in log-odds and their covariance.
     fn of(counts: &Counts, theta: &[f64], mut covariance: Vec<f64>) -> Strengths {
         let n = theta.len();
         if n == 0 {
@@ -607,7 +607,7 @@ mod tests {
         assert!((100.0..246.0).contains(&drawn[0]), "{drawn:?}");
         assert!((20.0..78.0).contains(&drawn[1]), "{drawn:?}");
         assert!((2.0..25.0).contains(&drawn[2]), "{drawn:?}");
-        // One set in which the first seat won both.
+        // A single set, in which the first seat won both.
         assert!(error(1, [1, 2]) > 100.0);
     }
 

@@ -28,7 +28,7 @@ pub(super) fn cholesky(a: &[f64], n: usize) -> Option<Vec<f64>> {
     Some(l)
 }
 
-/// The x with L Lᵀ x = b.
+/// Solves L Lᵀ x = b.
 pub(super) fn solve(l: &[f64], n: usize, b: &[f64]) -> Vec<f64> {
     let mut x = b.to_vec();
     for i in 0..n {
@@ -45,7 +45,7 @@ pub(super) fn solve(l: &[f64], n: usize, b: &[f64]) -> Vec<f64> {
     x
 }
 
-/// The inverse of L Lᵀ.
+/// Inverts L Lᵀ.
 pub(super) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
     // M, the inverse of L.
     let mut m = vec![0.0; n * n];
@@ -58,7 +58,7 @@ pub(super) fn inverse(l: &[f64], n: usize) -> Vec<f64> {
         }
         row[..=i].iter_mut().for_each(|x| *x /= l[i * n + i]);
     }
-    // Its transpose times itself: the lower triangle, which the upper one mirrors.
+    // The product Mᵀ M: the lower triangle, which the upper one mirrors.
     let mut inverse = vec![0.0; n * n];
     for k in 0..n {
         let row = &m[k * n..][..=k];

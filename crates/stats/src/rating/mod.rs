@@ -19,7 +19,7 @@ use crate::brownian::normal_cdf;
 /// The two-sided 95% quantile of the normal distribution.
 pub(crate) const Z95: f64 = 1.959_963_984_540_054;
 
-/// One natural unit of log-odds in Elo: a difference of 400 is odds of 10 to 1.
+/// The Elo of a natural unit of log-odds: a difference of 400 is odds of 10 to 1.
 pub const ELO_PER_LOGIT: f64 = 400.0 / std::f64::consts::LN_10;
 
 /// A figure with its 95% interval.

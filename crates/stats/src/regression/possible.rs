@@ -15,7 +15,7 @@ pub struct PossibleScores {
 }
 
 impl PossibleScores {
-    /// The sum of no scores.
+    /// The empty sum.
     pub(super) const NONE: PossibleScores = PossibleScores { least: 0.0, most: 0.0 };
 
     /// Adds those of another set.

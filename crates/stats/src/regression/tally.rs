@@ -91,9 +91,9 @@ pub enum Fate {
     Counted,
     /// `base` made a fault in it.
     Dropped,
-    /// It is a copy of an earlier set, and no opening has given two different sets so far.
+    /// The set is a copy of an earlier one, and no opening has given two different sets so far.
     Repeated,
-    /// One of its matches is void.
+    /// The set has a void match.
     Void,
 }
 

@@ -75,7 +75,7 @@ pub struct Set {
     pub round: u32,
     /// The lineup of its first match.
     pub first: Lineup,
-    /// In a Swiss or a knockout tournament: the index of the pair in its round.
+    /// The index of the pair in its round, in a Swiss or a knockout tournament.
     pair: usize,
 }
 
@@ -87,7 +87,7 @@ pub struct DueMatch {
     pub set: u32,
     /// The index of the match in its set, from 0.
     pub leg: usize,
-    /// Whether it plays the deal of its set.
+    /// Whether the match plays the deal of its set.
     pub is_mirrored: bool,
     /// The entrants by seat.
     pub lineup: Lineup,
@@ -149,7 +149,7 @@ pub struct Schedule {
     round: u32,
     /// The pairs of the current round.
     pairs: Vec<Pair>,
-    /// Of the current round of a knockout: the entrant at each position, if known.
+    /// The entrant at each position in the current round of a knockout, if known.
     bracket: Vec<Option<Entrant>>,
     /// By entrant: the round of a knockout in which it was eliminated.
     out: Vec<Option<u32>>,
@@ -226,7 +226,7 @@ impl Schedule {
         &self.plan
     }
 
-    /// All known sets, s1 first.
+    /// Returns all known sets, s1 first.
     pub fn sets(&self) -> &[Set] {
         &self.sets
     }
@@ -236,12 +236,12 @@ impl Schedule {
         self.legs
     }
 
-    /// All results, m1 first.
+    /// Returns all results, m1 first.
     pub fn results(&self) -> impl Iterator<Item = &MatchResult> {
         self.results.iter().flatten()
     }
 
-    /// All results with the numbers of their matches.
+    /// Returns all results with the numbers of their matches.
     pub fn numbered_results(&self) -> impl Iterator<Item = (u32, &MatchResult)> {
         (1..).zip(&self.results).filter_map(|(number, result)| Some((number, result.as_ref()?)))
     }

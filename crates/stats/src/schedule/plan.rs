@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// The format of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Format {
-    /// A round robin of `cycles` cycles. With three or more sides, all groups of so many entrants.
+    /// A round robin of `cycles` cycles. With three or more sides, all groups of as many entrants as there are sides.
     RoundRobin {
         /// From 1.
         cycles: u32,
@@ -47,7 +47,7 @@ pub enum Format {
         /// From 1.
         cycles: u32,
     },
-    /// Until one is picked as the best ([`race`](crate::race)). Two sides.
+    /// A race until one is picked as the best ([`race`](crate::race)). Two sides.
     Race(RaceTerms),
     /// The first entrant against the others, whose strengths are known, until its own is ([`grade`](crate::grade)). Two sides.
     Grade(GradeTerms),
@@ -68,7 +68,7 @@ impl Format {
             Format::RoundRobin { .. } => {
                 &[TieBreak::DirectEncounter, TieBreak::SonnebornBerger, TieBreak::Wins]
             }
-            // Its entrants play different numbers of matches.
+            // The entrants of these formats play different numbers of matches.
             Format::Race(_) | Format::Grade(_) => &[],
             _ => &[TieBreak::SonnebornBerger, TieBreak::Wins],
         }
@@ -91,8 +91,8 @@ impl Format {
     }
 }
 
-/// When an entrant takes part. In formats that are known in advance, changes are counted instead of rounds, from 2
-/// ([`Schedule::next_round`](super::Schedule::next_round)).
+/// The rounds in which an entrant takes part. In formats that are known in advance, changes are counted instead of rounds,
+/// from 2 ([`Schedule::next_round`](super::Schedule::next_round)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Participation {
     /// The first round in which it is paired; 1 if it takes part from the start.
@@ -103,7 +103,8 @@ pub struct Participation {
     pub missed: Vec<Range<u32>>,
     /// The rounds of a Swiss tournament for which it requested a bye.
     pub absent: BTreeSet<u32>,
-    /// Whether all its results are annulled when it leaves, however many there are, in formats that are known in advance.
+    /// Whether all results of the entrant are annulled when it leaves, however many there are, in formats that are known in
+    /// advance.
     pub is_disqualified: bool,
     /// The known strength, in Elo, if it is an anchor of grades.
     pub elo: Option<f64>,
@@ -140,9 +141,9 @@ impl Default for Participation {
 /// The half points per match, from 0 to 2, of an entrant of a Swiss tournament without an opponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByePoints {
-    /// If the number of entrants is odd.
+    /// The byes because the number of entrants is odd.
     pub allocated: u32,
-    /// In the rounds of [`Participation::absent`].
+    /// The byes in the rounds of [`Participation::absent`].
     pub requested: u32,
 }
 
@@ -186,7 +187,7 @@ pub struct Plan {
     pub rulings: Vec<Ruling>,
 }
 
-/// The number of subsets with this size of so many.
+/// The number of subsets of this size of a set of `of` elements.
 fn binomial(of: u64, size: u64) -> u64 {
     (0..size).fold(1, |product: u64, at| product.saturating_mul(of - at) / (at + 1))
 }

@@ -7,18 +7,18 @@ use crate::standings::{Award, Unplayed};
 use crate::{Deals, Entrant, Lineup};
 use referee_game::Wrong;
 
-/// A decision on a match.
+/// A ruling on the result of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchRuling {
-    /// It does not count: see *Void* in the documentation of this module.
+    /// The match does not count: see *Void* in the documentation of this module.
     Void,
-    /// Not played: the side of the winner gets the points of a win; without a winner each side gets half of
+    /// The match counts as not played: the side of the winner gets the points of a win; without a winner each side gets half of
     /// them. Like the points of a bye they count in the standings, and as evidence of strength they do not.
     Award {
-        /// `None` for a draw.
+        /// The winner; `None` for a draw.
         winner: Option<Entrant>,
     },
-    /// This attempt and earlier ones do not count, and the match is due again.
+    /// The match is due again; this attempt and earlier ones do not count.
     Replay,
 }
 
@@ -138,7 +138,7 @@ impl Schedule {
         Err(format!("m{number} is not played: its pair is decided, or an entrant has withdrawn").into())
     }
 
-    /// All results that were played, whether or not a ruling replaces them.
+    /// Returns all results that were played, whether or not a ruling replaces them.
     pub(super) fn played_results(&self) -> impl Iterator<Item = (u32, crate::MatchResult)> {
         let counting = self.results.iter().enumerate();
         let counting = counting.filter_map(|(at, result)| Some((at as u32 + 1, (*result)?)));

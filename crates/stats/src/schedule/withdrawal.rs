@@ -65,7 +65,7 @@ impl Schedule {
             let seats = set.first.seats();
             for (seat, &entrant) in seats.iter().enumerate() {
                 if withdrawn[entrant.index()].is_none() || seats[..seat].contains(&entrant) {
-                    continue; // once a match
+                    continue; // count each entrant once a match
                 }
                 let (played, all) = &mut counts[entrant.index()];
                 *played += u64::from(result.is_some());
@@ -86,8 +86,8 @@ impl Schedule {
         self.awards_after(&self.withdrawn())
     }
 
-    /// The same, given the treatment of results of withdrawn entrants. In a round robin and in a gauntlet an opponent
-    /// wins their unplayed matches, unless their results are annulled.
+    /// The matches that were awarded, given the treatment of results of withdrawn entrants. In a round robin and in a gauntlet
+    /// an opponent wins their unplayed matches, unless their results are annulled.
     pub(super) fn awards_after(&self, withdrawn: &[Option<Withdrawn>]) -> Vec<Award> {
         let mut awards = self.awards.clone();
         let is_annulled =

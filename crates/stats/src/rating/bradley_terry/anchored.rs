@@ -42,8 +42,8 @@ pub struct FitConstraints {
     /// The standard deviation of the distance from the anchors to the entrants with an earlier rating, in Elo: an error of
     /// it is the same for all of them. `None` if nothing but the results tells the distance.
     pub earlier_distance: Option<f64>,
-    /// Whether no one loses on purpose, so that every result counts in full. Otherwise a pair whose results differ much from
-    /// what its ratings expect counts less.
+    /// Whether no entrant loses on purpose, so that every result counts in full. Otherwise a pair whose results differ much
+    /// from what its ratings expect counts less.
     pub is_trusted: bool,
 }
 
@@ -93,7 +93,7 @@ pub struct Anchored {
     pub margins_in_field: Vec<f64>,
     /// By side except the last: the advantage of its seats over those of the last side in Elo.
     pub advantage: Vec<Estimate>,
-    /// Of the entrants, in squares of Elo.
+    /// The covariance of the entrants, in squares of Elo.
     covariance: Vec<f64>,
 }
 
@@ -123,7 +123,7 @@ impl Anchored {
 ///
 /// **Collusion**: if the results of a pair differ from what all ratings expect by more than two standard errors, they count
 /// less, so that they differ by two (the weights of P. J. Huber, *Annals of Mathematical Statistics* 35, 1964, 73-101, by
-/// pair). What accomplices that lose on purpose can add to a rating therefore grows with the root of the number of their
+/// pair). The gain of a rating from accomplices that lose on purpose therefore grows with the root of the number of their
 /// matches only, while what the other results say grows with the number.
 ///
 /// A set is one observation: the variance of the sets of the whole ladder, relative to the binomial distribution, widens
@@ -208,7 +208,7 @@ impl<'a> Fit<'a> {
             for of in Rc::make_mut(&mut self.comparisons) {
                 let (d, e) = of.sides;
                 let weight = |(one, other)| limits.get(&ordered(one, other)).copied().unwrap_or(1.0);
-                // As the pair of its entrants that counts least.
+                // A set counts as the pair of its entrants that counts least.
                 of.weight = opponents(&of.lineup, d, e).map(weight).fold(1.0, f64::min);
             }
             self = self.computed();
@@ -408,9 +408,9 @@ mod tests {
         assert!(fit.elo[1].value > 250.0 && (fit.elo[2].value - fit.elo[1].value).abs() < 1.0, "{fit:?}");
         let width = fit.elo[2].high - fit.elo[2].value;
         assert!(width > 600.0 && width.is_finite(), "{fit:?}");
-        // Another newcomer starts from the level of the field and not from the anchor.
+        // The second newcomer starts from the level of the field and not from the anchor.
         assert!((200.0..fit.elo[1].value).contains(&fit.elo[3].value), "{fit:?}");
-        // Its own results soon outweigh those of the old version.
+        // The results of the new version soon outweigh those of the old one.
         play(&mut counts, 0, 2, 50, 100);
         let fit = fit_anchored(&counts, &known);
         assert!(fit.elo[2].value.abs() < 10.0 && fit.elo[1].value > 250.0, "{fit:?}");

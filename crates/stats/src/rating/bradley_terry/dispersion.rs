@@ -23,7 +23,7 @@ pub(super) struct Dispersion {
     pub(super) value: f64,
     /// The amount by which intervals are wider than those of the normal distribution.
     pub(super) widening: f64,
-    /// Whether differences between openings are not part of it.
+    /// Whether the dispersion leaves out differences between openings.
     pub(super) is_of_played_openings: bool,
 }
 
