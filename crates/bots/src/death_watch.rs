@@ -105,7 +105,7 @@ pub(super) fn watch(referee: Option<OsString>) -> ExitCode {
     let interval = Timespec { tv_sec: 0, tv_nsec: INTERVAL.subsec_nanos().into() };
     for _ in 0..MOST_KILLS {
         for holder in open_in(&pipes) {
-            // It may have ended.
+            // The process may have ended.
             let _ = kill_process(holder, Signal::KILL);
         }
         let mut exits = [PollFd::new(&referee, PollFlags::IN)];

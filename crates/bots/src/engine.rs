@@ -49,12 +49,12 @@ impl Dialect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
-    /// Positions to search.
+    /// The number of positions to search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u64>,
-    /// Milliseconds.
+    /// The time for each move, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub movetime: Option<u64>,
 }
@@ -93,7 +93,7 @@ pub struct EngineCommand {
     /// The options that it gets, in order; without a value, a button.
     pub options: Vec<(String, Option<String>)>,
     pub budget: Budget,
-    /// Whether it thinks while the opponent does.
+    /// Whether the engine thinks while the opponent does.
     pub ponder: bool,
 }
 
@@ -248,7 +248,7 @@ pub fn command_line<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String
     deserializer.deserialize_any(Line)
 }
 
-/// As [`command_line`], for a field that may be missing.
+/// Deserializes a field as [`command_line`] does, or leaves it out if it is missing.
 ///
 /// # Errors
 /// As [`command_line`].

@@ -88,12 +88,12 @@ pub fn exec_with(args: impl IntoIterator<Item = OsString>, builtins: &[BuiltinPr
             let number = error.raw_os_error().unwrap_or(Errno::IO.raw_os_error());
             // The launcher may have exited.
             let _ = launcher.write_all(&number.to_ne_bytes());
-            // It names what a number cannot. Standard error may be closed.
+            // The text names what a number cannot. Standard error may be closed.
             let _ = writeln!(io::stderr(), "cannot start the bot: {error}");
         }
         _ => {
             let what = "starts bots of the referee; it is no command for people";
-            // There is no other place to report it.
+            // No other place can take the report.
             let _ = writeln!(io::stderr(), "error: `referee {EXEC}` {what}");
         }
     }
@@ -115,7 +115,7 @@ fn become_bubblewrap(
     let mut inside = confinement.inside();
     // Root without the capability to mount: a filter of system calls protects them as well.
     inside.keeps_metadata = sandbox::protect_devices().is_err();
-    // This program is not among the files inside, but its descriptor is inherited.
+    // The file of this program is not among those inside, but its descriptor is inherited.
     let flags = rustix::fs::OFlags::PATH;
     let this = rustix::fs::open("/proc/self/exe", flags, rustix::fs::Mode::empty())?;
     let this = format!("/proc/self/fd/{}", this.into_raw_fd());
@@ -152,10 +152,11 @@ fn become_bot(
     }
     if let Some((_, run)) = builtins.iter().find(|(name, _)| argv[0] == *name) {
         sandbox::confine(confinement)?;
-        // It stays as the parent of programs, which must not reach its memory, and files of the host through `/proc`.
+        // This process stays as the parent of programs, which must not reach its memory, and files of the host through
+        // `/proc`.
         not_dumpable()?;
         launcher.write_all(&0i32.to_ne_bytes())?;
-        // As `execve` does to it.
+        // `execve` closes the descriptor in the same way.
         launcher.shutdown(Shutdown::Both)?;
         return Ok(run(&argv[1..], &environment));
     }
@@ -199,7 +200,7 @@ fn receive(launcher: &mut UnixStream) -> io::Result<([OwnedFd; DESCRIPTORS], Vec
     launcher.read_exact(&mut length[got..])?;
     let mut environment = vec![0; u32::from_ne_bytes(length) as usize];
     launcher.read_exact(&mut environment)?;
-    // Each variable ends with a NUL byte.
+    // A variable ends with a NUL byte.
     let entries = environment.strip_suffix(b"\0").map(|entries| entries.split(|&byte| byte == 0));
     Ok((fds, entries.into_iter().flatten().map(|entry| OsString::from_vec(entry.to_vec())).collect()))
 }

@@ -29,7 +29,7 @@ const MOVES: &[Number] = &[];
 /// The state of a thread in the kernel.
 #[derive(Debug, PartialEq, Eq)]
 struct Thread {
-    /// `R`, `S`, `D`, ...
+    /// The state in `/proc`: `R`, `S`, `D`, ...
     state: u8,
     /// The function that it sleeps in; `0` if it does not sleep or the kernel hides it.
     place: String,
@@ -66,7 +66,7 @@ fn state(stat: &str) -> Option<u8> {
     stat.rsplit_once(") ")?.1.bytes().next()
 }
 
-/// The number is decimal, the arguments are hexadecimal; `running` or `-1` outside a system call.
+/// Parses a line with a decimal number and hexadecimal arguments; `running` or `-1` outside a system call.
 fn parse_call(line: &str) -> Option<(Number, Vec<u64>)> {
     let mut words = line.split_whitespace();
     let number = words.next()?.parse().ok().filter(|&number| number >= 0)?;
@@ -105,7 +105,7 @@ pub(super) fn are_visible() -> bool {
     is_visible && thread.join().is_ok()
 }
 
-/// On other systems no process can hold a pipe.
+/// Returns true: on other systems no process can hold a pipe.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn are_visible() -> bool {
     true
@@ -251,8 +251,8 @@ mod tests {
         let all = [
             (10, of(1, 5)),   // this program
             (20, of(10, 20)), // a bot
-            (21, of(20, 20)), // its child
-            (22, of(21, 22)), // its grandchild, in a session of its own
+            (21, of(20, 20)), // the child of the bot
+            (22, of(21, 22)), // the grandchild of the bot, in a session of its own
             (23, of(1, 20)),  // its daemon, in its session
             (30, of(10, 5)),  // a child of the program that embeds the library
             (31, of(30, 5)),

@@ -50,7 +50,7 @@ impl Launch {
     /// # Errors
     /// If the path of the running program is unknown.
     pub fn through_this_program() -> io::Result<Launch> {
-        // This path stays valid if the file is replaced.
+        // The path stays valid if the file is replaced.
         let linux = Path::new("/proc/self/exe");
         let program = if linux.exists() { linux.to_owned() } else { std::env::current_exe()? };
         Ok(Launch::Through(program))
@@ -221,7 +221,7 @@ impl Starter {
         let handed_over =
             hand_over(launched, [input, output], &environment, confinement.bubblewrap.is_some(), keep);
         if handed_over.is_err() {
-            // It has normally exited already.
+            // The child has normally exited already.
             let _ = child.start_kill();
         }
         guard.kept = handed_over?.map(Box::new);
@@ -338,7 +338,7 @@ fn hand_over(
         })
         .and_then(|()| launched.read_exact(&mut number));
     started.map_err(|error| match error.kind() {
-        // It has ended, before or after it read everything.
+        // The launched process has ended, before or after it read everything.
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => {
             SpawnError::NotConfined
         }
@@ -388,7 +388,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let launcher = Launcher::over(streams, Launch::Directly, 1).unwrap();
-            // It closes its input after the first line.
+            // `head` closes its input after the first line.
             let command: Command = "head -n 1".parse().unwrap();
             let (process, wire) =
                 launcher.start(move |starter| starter.start(&command, |_| {})).await.unwrap();

@@ -10,14 +10,14 @@ use rustix::process::Pid;
 /// entered from outside, and 0 is not a valid process ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lineage {
-    /// None for a process whose parent is outside the namespace, and for the first of a namespace.
+    /// `None` for a process whose parent is outside the namespace, and for the first of a namespace.
     pub(super) parent: Option<Pid>,
     /// The process id of the session's leader; 0 where that is outside the namespace.
     pub(super) session: i32,
 }
 
 impl Lineage {
-    /// None if the process has exited, and on systems without `/proc`.
+    /// Reads the lineage of a process; `None` if the process has exited, and on systems without `/proc`.
     pub(super) fn of(process: Pid) -> Option<Lineage> {
         Lineage::parse(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
     }

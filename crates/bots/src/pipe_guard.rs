@@ -19,10 +19,10 @@ use crate::death_watch::DeathWatch;
 use crate::holders::{self, Owner, Processes};
 
 const INTERVAL: Duration = Duration::from_millis(50);
-/// After how many further polls that find the same operation in progress it looks for the holder: at least 100 ms.
+/// The number of further polls that find the same operation in progress before the search for the holder: at least 100 ms.
 const POLLS: u32 = 2;
-/// After how many it blames the pipe's own bot if the kernel does not show the holder: 10 s, as for a stream that accepts
-/// no data.
+/// The number of such polls before the pipe's own bot is blamed, if the kernel does not show the holder: 10 s, as for a stream
+/// that accepts no data.
 const MOST_POLLS: u32 = 200;
 
 /// Kills bots that hold the lock of a pipe of the referee.
@@ -130,7 +130,7 @@ fn end(watched: &[Watched], bot: Pid, holder: Pid) {
     {
         mark.note_held();
     }
-    // Either may have exited already.
+    // The bot or the holder may have exited already.
     let _ = kill_process_group(bot, Signal::KILL);
     let _ = kill_process(holder, Signal::KILL);
 }

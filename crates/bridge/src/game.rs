@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 pub(crate) const CHESS: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 /// The time of a move without a clock and a budget, in milliseconds.
 const FREE: u64 = 1000;
-/// With more moves to go than this, an engine is not told how many there are: it plans for a whole match.
+/// The number of moves to go above which an engine is not told how many there are: it plans for a whole match.
 const MOVES_TO_GO: u32 = 40;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Match {
     pub(crate) seats: usize,
     pub(crate) options: Value,
     pub(crate) clock: Option<Clock>,
-    /// All moves so far, with the seats that made them.
+    /// The moves so far, with the seats that made them.
     pub(crate) moves: Vec<(u8, String)>,
     pub(crate) turn: Option<u32>,
 }

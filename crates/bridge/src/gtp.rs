@@ -26,7 +26,7 @@ pub(crate) struct Gtp {
     open: std::collections::VecDeque<(u32, String)>,
     /// The number of the open `genmove`.
     asked: Option<u32>,
-    /// Whether it is asked for a move that removes dead stones.
+    /// Whether the engine is asked for a move that removes dead stones.
     is_cleanup: bool,
     line: Vec<(u8, String)>,
     seat: u8,
@@ -219,7 +219,7 @@ impl EngineProtocol for Gtp {
         let Some((number, asked, result)) = self.answer(line.trim_end()) else { return Ok(None) };
         let text = match result {
             Ok(text) => text,
-            // Clocks are a courtesy.
+            // Engines may ignore the clock.
             Err(_) if asked.starts_with("time_left") => return Ok(None),
             Err(answer) => return Err(Trouble::refused(&asked, &format!("? {answer}"))),
         };
@@ -247,7 +247,7 @@ impl EngineProtocol for Gtp {
     }
 
     fn end(&mut self, _: &mut Wire, _: MatchEnd) -> Result<(), Trouble> {
-        // Nothing interrupts `genmove`.
+        // `genmove` cannot be interrupted.
         if self.asked.is_some() { Err(Trouble::Stuck) } else { Ok(()) }
     }
 }

@@ -35,19 +35,19 @@ impl Info {
         (self.score, self.score_scale) = (Some(score), Some(scale));
     }
 
-    /// With a mate in this number of moves; negative if the engine is mated. `is_lost`: it is mated, even if the number is 0.
+    /// Sets a mate in this number of moves; negative if the engine is mated. `is_lost`: it is mated, even if the number is 0.
     pub(crate) fn mates(&mut self, moves: i64, is_lost: bool, scale: u32) {
         let score = MATE.saturating_sub(moves.saturating_abs().min(MATE));
         self.scored(if is_lost { -score } else { score }, scale);
         self.mate = Some(moves);
     }
 
-    /// With the first moves of this line.
+    /// Sets the first moves of this line.
     pub(crate) fn with_line<'a>(&mut self, moves: impl Iterator<Item = &'a str>) {
         self.pv = moves.take(LINE).map(str::to_owned).collect();
     }
 
-    /// The same, unless it says nothing.
+    /// Returns this info, unless it says nothing.
     pub(crate) fn unless_empty(self) -> Option<Info> {
         (self != Info::default()).then_some(self)
     }

@@ -59,7 +59,7 @@ pub fn run(engine: &EngineCommand, environment: Option<&[OsString]>) -> u8 {
 
 /// Writes to standard error, and returns the exit code.
 fn report(error: &dyn std::fmt::Display, code: u8) -> u8 {
-    // It may be closed.
+    // Standard error may be closed.
     let _ = writeln!(std::io::stderr(), "referee engine: {error}");
     code
 }

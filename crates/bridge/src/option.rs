@@ -16,7 +16,7 @@ pub(crate) enum Kind {
         min: Option<f64>,
         max: Option<f64>,
     },
-    /// One of these.
+    /// A choice among these values.
     Combo(Vec<String>),
     Text,
 }
@@ -27,7 +27,7 @@ pub(crate) struct EngineOption {
     pub(crate) kind: Kind,
 }
 
-/// An engine has no option of this name.
+/// Reports that an engine has no option of this name.
 pub(crate) fn unknown(name: &str, known: &[&str]) -> Trouble {
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     Trouble::option(format!("the engine has no option `{name}`: it has {known}"))
@@ -79,7 +79,7 @@ impl EngineOption {
             }
             Kind::Text | Kind::Button => Some(value),
         };
-        // A line is a command.
+        // A line break would begin another command.
         let written = written.filter(|written| !written.contains(['\n', '\r']));
         let written = written.ok_or_else(|| option.wrong(value))?;
         Ok((option, Some(written.to_owned())))

@@ -44,7 +44,7 @@ pub(crate) enum Answer {
     },
     AcceptDraw,
     Resign,
-    /// It names no move.
+    /// An answer that names no move.
     Nothing,
 }
 
@@ -81,10 +81,10 @@ pub(crate) trait EngineProtocol: std::fmt::Debug {
         None
     }
 
-    /// The answer has been sent.
+    /// Notes that the answer has been sent.
     fn answered(&mut self, _wire: &mut Wire, _game: &Match) {}
 
-    /// The match has ended: stops the engine.
+    /// Stops the engine at the end of the match.
     fn end(&mut self, wire: &mut Wire, outcome: MatchEnd) -> Result<(), Trouble>;
 
     /// The parts of a turn that it needs.
@@ -278,7 +278,7 @@ impl Session {
     }
 }
 
-/// Returns whether the dialect has the budget.
+/// Checks that the dialect has the budget.
 fn check_budget(engine: &EngineCommand) -> Result<(), Trouble> {
     let EngineCommand { dialect, budget, ponder, .. } = *engine;
     let what = match dialect {
@@ -293,7 +293,7 @@ fn check_budget(engine: &EngineCommand) -> Result<(), Trouble> {
     Err(Trouble::option(format!("{} engines have no {what}", dialect.word())))
 }
 
-/// Whether engines of the dialect can know the game. Other games than these write their moves as they like.
+/// Checks that engines of the dialect can know the game. Other games than these write their moves as they like.
 fn check_game(dialect: Dialect, game: &str) -> Result<(), Trouble> {
     let spoken: &[Dialect] = match game {
         "chess" => &[Dialect::Uci, Dialect::Xboard],

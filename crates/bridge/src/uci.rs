@@ -61,7 +61,7 @@ impl Uci {
         self.command.dialect == Dialect::Usi
     }
 
-    /// Whether the user sets this option.
+    /// Returns whether the user sets this option.
     fn sets(&self, name: &str) -> bool {
         self.command.options.iter().any(|(set, _)| set.eq_ignore_ascii_case(name))
     }
@@ -141,7 +141,7 @@ impl Uci {
         }
     }
 
-    /// Writes the end of `go`.
+    /// Writes the limits of a search at the end of `go`.
     fn write_limit(&self, game: &Match, go: &mut String) {
         let Limit::Clock(Time { own, other, increment, delay, moves_to_go }) = self.limit else {
             let budget = match self.limit {

@@ -176,7 +176,7 @@ impl Wire {
         Ok(true)
     }
 
-    /// The engine does not answer the first command of its dialect.
+    /// Reports that the engine does not answer the first command of its dialect.
     pub(crate) fn silent(&self, asked: &str, expected: &str, dialect: &str) -> Trouble {
         let (seconds, last) = (GREETING.as_secs(), last_line(&self.last()));
         let what = format!("the engine does not answer `{asked}` with `{expected}` within {seconds} s");
@@ -245,11 +245,11 @@ impl Wire {
 }
 
 impl Drop for Wire {
-    /// The engine ends with the bridge.
+    /// Ends the engine with the bridge.
     fn drop(&mut self) {
         self.to_engine = None;
         if self.wait(END).is_none() {
-            // It may have ended just now.
+            // The engine may have ended just now.
             let _ = self.engine.kill();
             let _ = self.engine.wait();
         }

@@ -38,12 +38,12 @@ pub(crate) struct Xboard {
     features: Features,
     options: Vec<EngineOption>,
     line: Vec<String>,
-    /// Whether it answers moves with moves.
+    /// Whether the engine answers moves with moves.
     plays: bool,
     thinks: bool,
-    /// Whether a draw is offered to it.
+    /// Whether a draw is offered to the engine.
     is_offered: bool,
-    /// Whether it has offered a draw, which goes out with its next move.
+    /// Whether the engine has offered a draw, which goes out with its next move.
     offers: bool,
     pings: u32,
     has_played: bool,
@@ -127,7 +127,7 @@ impl Xboard {
         if !self.features.has_ping {
             return Err(Trouble::Stuck);
         }
-        // It moves at once, and only then reads on.
+        // The engine moves at once, and only then reads on.
         wire.tell_engine("?\n");
         let deadline = now() + STOP;
         loop {
@@ -205,7 +205,7 @@ pub(crate) fn option(text: &str) -> Option<EngineOption> {
 fn clock(command: &EngineCommand, clock: Option<Clock>) -> String {
     let mut lines = String::new();
     if let Some(depth) = command.budget.depth {
-        // With time for all that.
+        // The time suffices for every depth.
         lines += &format!("level 0 100 0\nsd {depth}\n");
     }
     let seconds = |ms: u64| {

@@ -7,14 +7,14 @@ use referee_protocol::limits;
 /// Ways of writing lines. A bot has to handle all variations except [`Variation::Crlf`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Variation {
-    /// Unchanged, in one write.
+    /// Lines unchanged, in one write.
     #[default]
     Plain,
-    /// Each line with an unknown field.
+    /// Lines with an unknown field each.
     UnknownFields,
     /// Interspersed with messages of an unknown type.
     UnknownMessages,
-    /// Each line after a `ping`, in separate writes.
+    /// Lines after a `ping` each, in separate writes.
     Pings,
     /// In one write, with pings and an unknown message around them.
     Joined,

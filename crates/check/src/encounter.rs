@@ -27,7 +27,7 @@ pub struct Encounter {
     errors: Vec<message::Error>,
     /// Whether the match has ended and the bots were sent `end`.
     has_sent_end: bool,
-    /// When each bot was last sent a request or `start`.
+    /// The time at which each bot was last sent a request or `start`.
     asked: [Option<Instant>; referee_game::MAX_SEATS],
 }
 
@@ -76,7 +76,7 @@ impl Encounter {
         &self.play.setup().header.r#match
     }
 
-    /// The game in progress.
+    /// Returns the game in progress.
     pub fn table(&self) -> &dyn Table {
         self.play.table()
     }
@@ -106,7 +106,7 @@ impl Encounter {
         std::mem::take(transmit.bytes)
     }
 
-    /// Another process of the bot takes a seat that was not ready.
+    /// Gives a seat that was not ready to a new process of the bot.
     pub(super) fn restart(&mut self, seat: Seat, ready: Duration) {
         let wants = self.play.setup().wants[seat.index()];
         self.handle(Event::Restart { seat, ready_ms: ready.as_millis() as u64, wants });
@@ -226,13 +226,13 @@ impl Matches for EncounterMatches<'_, '_> {
 
 #[derive(Debug)]
 pub enum LineOutcome {
-    /// Nothing: it was empty or `pong`.
+    /// No effect: the line was empty or `pong`.
     Nothing,
     /// The match with this index handled it. Errors are written to its outbox.
     ByMatch(usize),
-    /// It was `bye`: the bot has left its matches.
+    /// A `bye`: the bot has left its matches.
     Bye,
-    /// It reached no match.
+    /// A line that reached no match.
     Rejected(Rejection<usize>),
 }
 

@@ -20,7 +20,7 @@ pub struct Check {
     pub hello_limit: Duration,
     /// Timeout for its first `ready`.
     pub ready_limit: Duration,
-    /// The same in later matches.
+    /// Timeout for `ready` in later matches.
     pub later_ready_limit: Duration,
     /// Whether the bot gets no list of legal moves.
     pub hide_legal: bool,

@@ -39,7 +39,7 @@ pub enum BotOutput {
     TooLong,
     /// End of output, and how the process ended, if it did: "status 1", "signal 11".
     Ended(Option<Detail>),
-    /// Nothing arrived before the deadline.
+    /// No output before the deadline.
     Timeout,
 }
 

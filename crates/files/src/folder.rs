@@ -19,7 +19,7 @@ use crate::regular::{MOST_READ, at, check_regular, kind, read_limited};
 pub struct Folder {
     handle: File,
     path: PathBuf,
-    /// Whether files created in it are for all users, as far as the umask allows.
+    /// Whether files created in the folder are for all users, as far as the umask allows.
     is_public: bool,
 }
 
@@ -91,13 +91,13 @@ impl Folder {
         Folder::open(path)
     }
 
-    /// From now on creates files and directories for all users, as far as the umask allows.
+    /// Creates files and directories from now on for all users, as far as the umask allows.
     #[must_use]
     pub fn public(self) -> Folder {
         Folder { is_public: true, ..self }
     }
 
-    /// The same for a subdirectory, which must not be a link.
+    /// Creates or opens a subdirectory, which must not be a link.
     ///
     /// # Errors
     /// If it cannot be created or opened, or if the name belongs to something else.
@@ -295,7 +295,7 @@ impl Folder {
     pub fn create_unfinished(&self, name: &str) -> io::Result<File> {
         self.has_file(name)?;
         let temporary = unfinished(name);
-        // One of a killed process is discarded.
+        // The file of a killed process is discarded.
         if self.has_file(&temporary)? {
             self.remove(&temporary)?;
         }
@@ -332,7 +332,7 @@ impl Folder {
             }
             let path = self.path.join(name);
             let failed = |error| at(&path, error);
-            // Another process may remove it meanwhile: the last one that closes a database removes its log.
+            // The file may be removed by another process meanwhile: the last one that closes a database removes its log.
             let found = match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Err(Errno::NOENT) => continue,
                 found => found.map_err(failed)?,
@@ -440,7 +440,7 @@ mod tests {
         };
         assert_eq!(modes(&Folder::make(&place.path().join("private")).unwrap()), (0o600, 0o700));
         let (file, directory) = modes(&Folder::make_public(&place.path().join("public")).unwrap());
-        // As far as the umask of the test allows.
+        // The umask of the test may restrict the modes further.
         assert!(file & 0o044 == directory & 0o044 && file & 0o111 == 0, "{file:o} {directory:o}");
     }
 }

@@ -43,13 +43,13 @@ impl Journal {
         }
     }
 
-    /// From now on waits for the disk, so that entries survive a power failure too.
+    /// Lets the journal wait for the disk, so that entries survive a power failure too.
     #[must_use]
     pub fn durable(self) -> Journal {
         Journal { is_durable: true, ..self }
     }
 
-    /// From now on waits while the disk is full.
+    /// Lets the journal wait while the disk is full.
     #[must_use]
     pub fn waiting(self, wait: StorageWait) -> Journal {
         Journal { wait, ..self }
@@ -91,7 +91,7 @@ impl Journal {
         })
     }
 
-    /// All entries, in order: ids and entrants. A truncated line is ignored: its match had not started.
+    /// Reads all entries, in order: ids and entrants. A truncated line is ignored: its match had not started.
     ///
     /// # Errors
     /// Errors of the disk.

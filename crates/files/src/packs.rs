@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(records.read("m2.jsonl").unwrap().bytes, b"its file");
         assert_eq!(records.names().unwrap(), ["m1.jsonl", "m2.jsonl", "m3.jsonl"]);
         assert_eq!(records.read("m4.jsonl").unwrap_err().kind(), io::ErrorKind::NotFound);
-        // Another one takes its place, also for those who have read it.
+        // A second pack takes the place of the first, also for readers that have opened it.
         let mut pack = records.begin_pack(range).unwrap();
         assert!(pack.copy("m1.jsonl").unwrap() && !pack.copy("m7.jsonl").unwrap());
         pack.add("m2.jsonl", &record("later")).unwrap();

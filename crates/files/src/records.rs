@@ -29,7 +29,7 @@ pub fn unsealed(record: &Path) -> PathBuf {
     record.with_extension("unsealed")
 }
 
-/// When a record was written.
+/// Returns the time at which a record was written.
 ///
 /// # Errors
 /// Errors of the disk.
@@ -96,7 +96,7 @@ impl Records {
         Records { inner: Arc::new(inner), wait: StorageWait::default() }
     }
 
-    /// From now on waits while the disk is full.
+    /// Waits from now on while the disk is full.
     #[must_use]
     pub fn waiting(self, wait: StorageWait) -> Records {
         Records { wait, ..self }

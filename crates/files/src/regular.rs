@@ -50,7 +50,7 @@ pub fn open_regular(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     if path.starts_with("/dev") {
         return how.open(path);
     }
-    // Otherwise opening a FIFO would block. The flag has no effect on regular files.
+    // Without `NONBLOCK`, opening a FIFO would block. The flag has no effect on regular files.
     let file = how.custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
     check_regular(path, &file)?;
     Ok(file)

@@ -58,7 +58,7 @@ struct FirstLine {
     boot: Option<String>,
 }
 
-/// A match does not continue from its journal.
+/// Reports that a match does not continue from its journal.
 fn unusable(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
@@ -99,7 +99,7 @@ pub struct RunningMatch {
     file: Option<File>,
     /// The length in bytes.
     length: u64,
-    /// Whether it was continued: then the file is open for appending, and cannot be overwritten for another match.
+    /// Whether the journal was continued: then the file is open for appending, and cannot be overwritten for another match.
     is_continued: bool,
     shared: Arc<JournalFolder>,
 }

@@ -51,7 +51,7 @@ impl StorageWait {
         self.0.as_ref().is_some_and(|inner| inner.lock().waiting > 0)
     }
 
-    /// From now on writes fail at once, also those that are being retried.
+    /// Lets writes fail at once from now on, also those that are being retried.
     pub fn give_up(&self) {
         if let Some(inner) = &self.0 {
             inner.lock().has_given_up = true;

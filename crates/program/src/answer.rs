@@ -116,7 +116,6 @@ pub(crate) enum TurnAnswer<'a> {
     Over(OverAnswer),
 }
 
-/// The decision of a seat.
 #[derive(Debug, Deserialize)]
 pub(crate) struct DecisionAnswer<'a> {
     pub(crate) seat: u8,

@@ -224,7 +224,7 @@ fn read_text(path: &Path) -> Result<String, Wrong> {
     text.map_err(unreadable(path))
 }
 
-/// Reads the copy of the schemas in `path`.
+/// Reads the schemas from the copy; errors name `path`.
 fn read_schema(copy: &Path, path: &Path) -> Result<Map<String, Value>, Wrong> {
     let bad = |what| {
         Wrong::from(format!(
@@ -258,7 +258,7 @@ pub(crate) fn load_module(
 
 struct ListedFiles<'a> {
     folder: &'a ResolvedFolder,
-    /// Relative to it.
+    /// The paths, relative to the folder.
     files: BTreeSet<PathBuf>,
 }
 
@@ -287,7 +287,7 @@ impl ListedFiles<'_> {
             !(is_other(&name, is_directory) || is_directory && has_database(&folder.path().join(path)))
         };
         folder.walk(from, &mut is_part, &mut |path, of| match of {
-            // Its files are there by their own paths, and it could lead around in circles.
+            // The files behind the link are there by their own paths, and it could lead around in circles.
             FoundFile::Link(end) if folder.path().join(&end).is_dir() => Ok(()),
             _ => self.add(path),
         })

@@ -112,7 +112,7 @@ fn limit_ms() -> u64 {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a number, or a list such as [{ seats = 4, sides = 2 }]")]
 enum SeatCounts {
-    /// Each on a side of its own.
+    /// Seats on a side of their own each.
     Count(u8),
     Several(Vec<SeatCount>),
 }
@@ -120,7 +120,7 @@ enum SeatCounts {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged)]
 enum SeatCount {
-    /// Each on a side of its own.
+    /// Seats on a side of their own each.
     Count(u8),
     Teams {
         seats: u8,

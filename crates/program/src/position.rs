@@ -204,7 +204,7 @@ fn read_legal(mut legal: Vec<String>) -> Result<Vec<String>, Wrong> {
         let mv = excerpt(mv, QUOTED);
         return Err(format!("`legal`: `{mv}` has more than {MOST_MOVE} bytes").into());
     }
-    // Each with its quotes, and a comma or a bracket.
+    // A move has its quotes, and a comma or a bracket.
     let bytes = 1 + legal.iter().map(|mv| mv.len() + 3).sum::<usize>();
     if bytes > MOST_LEGAL {
         return Err(format!("`legal` has {bytes} bytes; it has at most {MOST_LEGAL}").into());
@@ -242,7 +242,7 @@ fn read_range(RangeAnswer { least, most }: RangeAnswer) -> Result<AmountRange, W
     Err(format!("`amounts`: `least` is {least} and `most` {most}; expected less and more").into())
 }
 
-/// Amounts are missing, or have no unit.
+/// Reports that amounts are missing, or have no unit.
 pub(crate) fn wrong_unit(is_missing: bool) -> Wrong {
     Wrong::new(if is_missing {
         "`amounts`: missing, but the manifest has their unit"

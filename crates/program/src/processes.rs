@@ -228,7 +228,7 @@ impl Carrier for RulesProcesses {
         request: &[u8],
         accept: &mut dyn FnMut(&[u8]) -> Result<(), Wrong>,
     ) -> Result<Restarts, RulesFailed> {
-        // One that has waited may have ended meanwhile.
+        // An idle process may have ended meanwhile.
         let waiting = self.idle().pop().map(Ok);
         let fresh = iter::repeat_with(|| self.start()).take(ATTEMPTS);
         let (mut restarts, mut why) = (Restarts::default(), String::new());
@@ -241,7 +241,7 @@ impl Carrier for RulesProcesses {
                     return Ok(restarts);
                 }
                 Err(NotAnswered::Interrupted) => return Err(RulesFailed::Interrupted),
-                // It is no failure of the rules.
+                // A process that does not start is no failure of the rules.
                 Err(NotAnswered::NotStarted(what)) => why = Chain(&what).to_string(),
                 Err(NotAnswered::Failed { why: what, is_final }) => {
                     restarts.add(&what);

@@ -15,7 +15,7 @@ pub(crate) enum RulesRequest<'a> {
     /// The position after a decision.
     Play {
         state: &'a RawValue,
-        /// One move of each seat that decides, in seat order.
+        /// The moves, one of each seat that decides, in seat order.
         moves: &'a [SeatMove<'a>],
     },
     /// The position after a draw.

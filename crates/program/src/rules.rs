@@ -258,7 +258,7 @@ impl SharedProgram {
         // Without hidden information, everyone sees the same.
         let viewer = if self.meta.hidden { viewer } else { Viewer::Omniscient };
         let line = RulesRequest::Show { state, viewer }.line();
-        // They belong to the display, not to the match.
+        // Restarts for the display do not count for the match.
         self.ask(&AtomicU32::default(), &self.shown, &line, &line, shown::read)
     }
 

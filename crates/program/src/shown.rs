@@ -15,7 +15,7 @@ const DERIVED: usize = 4000;
 /// A position as a viewer sees it.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    /// JSON.
+    /// The view as JSON.
     pub(crate) view: String,
     pub(crate) text: String,
     pub(crate) scene: Scene,

@@ -63,7 +63,7 @@ const ERROR: &str = "error";
 static POOL: LazyLock<Option<Engine>> =
     LazyLock::new(|| pool(PoolingAllocationConfig::is_pagemap_scan_available()));
 
-/// The same for memories of a page, which are reset as a whole: to look for what was written takes longer.
+/// Instances with a memory of a page, which is reset as a whole: a search for written pages takes longer.
 static SMALL_POOL: LazyLock<Option<Engine>> = LazyLock::new(|| pool(false));
 
 /// Reserves terabytes of address space, of which some machines have less.
@@ -186,7 +186,7 @@ impl From<wasmtime::Error> for Trapped {
     }
 }
 
-/// `fuel` is what it had.
+/// Classifies the error of an instance that began with this fuel.
 fn trapped(error: wasmtime::Error, fuel: u64) -> Trapped {
     match error.downcast_ref() {
         Some(Trap::OutOfFuel) => Trapped::OutOfFuel(fuel),
@@ -269,7 +269,7 @@ impl WasmModule {
 /// Limits that end an instance: a module that could see them could make its answers depend on them.
 #[derive(Debug)]
 struct Limits {
-    /// Whether it has been instantiated. From then on its tables keep their sizes: those that are reused have less room.
+    /// Whether the instance is ready. From then on its tables keep their sizes: those that are reused have less room.
     is_running: bool,
 }
 
@@ -300,7 +300,6 @@ impl ResourceLimiter for Limits {
 /// A module that answers a request.
 struct RunningModule {
     store: Store<Limits>,
-    /// The fuel of the request.
     fuel: u64,
     computation: LongComputation,
 }
@@ -380,7 +379,7 @@ impl Carrier for WasmModule {
         if cfg!(target_os = "linux") { RulesWait::Watching } else { RulesWait::Computing }
     }
 
-    /// It is asked once: another instance would give the same answer.
+    /// Asks once: another instance would give the same answer.
     fn ask(
         &self,
         request: &[u8],
@@ -522,7 +521,7 @@ mod tests {
 
     #[test]
     fn a_long_computation_is_resumed_where_its_slice_ended() {
-        // It grows its memory in between, which takes more fuel at once.
+        // The module grows its memory in between, which takes more fuel at once.
         let counts = r#"(data (i32.const 16) "0")
             (func (export "handle") (param i32 i32) (result i64) (local $i i32)
                 (loop $again
@@ -589,7 +588,7 @@ mod tests {
 
     #[test]
     fn no_instance_sees_what_another_wrote() {
-        // It answers whether the memory at 16 MiB is 0, and writes there, and at 64 KiB and in a table.
+        // The module answers whether the memory at 16 MiB is 0, and writes there, and at 64 KiB and in a table.
         let writes = r#"(table 10 funcref) (elem declare func $handle) (data (i32.const 16) "0")
             (func $handle (export "handle") (param i32 i32) (result i64)
                 (drop (memory.grow (i32.const 320)))

@@ -111,7 +111,7 @@ impl Exchange {
                 fds.push(PollFd::new(&watch.set, PollFlags::IN));
             }
             let timeout = if is_patient { left.min(PATIENCE) } else { left };
-            // No limit is so long that it does not fit.
+            // A limit that does not fit is as good as none.
             let timeout = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: i64::MAX, tv_nsec: 0 });
             let ready = match poll(&mut fds, Some(&timeout)) {
                 Ok(ready) => ready,
@@ -159,7 +159,7 @@ impl Exchange {
                 Err(error) => return Err(error.into()),
             }
             match answer.iter().position(|&byte| byte == b'\n') {
-                // An answer to what it has not read yet is one to something else.
+                // An answer to a request that has not been read yet answers something else.
                 Some(end) if end + 1 < answer.len() || !unwritten.is_empty() => {
                     return Err(NoAnswer::Unasked);
                 }
@@ -323,7 +323,7 @@ mod tests {
             }
             peer.read_line(&mut String::new()).unwrap();
             drop(stopper);
-            // It answers no more.
+            // The peer answers no more.
             thread::sleep(LIMIT);
         });
         // The thread of this test watches nothing else.

@@ -32,9 +32,9 @@ pub struct Lines {
     /// Received bytes up to `end`, then zeroed space for further reads.
     buffer: Vec<u8>,
     end: usize,
-    /// Start of the next line.
+    /// The start of the next line.
     start: usize,
-    /// There is no line break between `start` and here.
+    /// The end of the part without a line break, which begins at `start`.
     scanned: usize,
     /// Whether the rest of an overlong line is being discarded, and how many bytes of it have been so far.
     skipping: bool,
@@ -86,7 +86,7 @@ impl Lines {
         }
     }
 
-    /// Returns the buffer, unless it holds bytes.
+    /// Gives back the buffer, unless it holds bytes.
     pub fn return_buffer(&mut self, spare: &mut ReadBuffers) {
         let buffer = self.free_buffer();
         if !buffer.is_empty() && buffer.len() <= *READ.end() && spare.0.len() < SPARE {

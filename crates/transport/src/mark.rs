@@ -23,7 +23,7 @@ fn id() -> i32 {
 /// Records which operation on the pipes of a process is in progress, and on which thread. A pipe has a kernel lock;
 /// the process at one end can hold it and block the other end even in non-blocking mode. At most one thread at a time
 /// uses the pipes of a process.
-// One thread allocates all marks and each is written for every line of its bot: the alignment prevents false sharing
+// A single thread allocates all marks and each is written for every line of its bot: the alignment prevents false sharing
 // between lanes on different processors.
 #[derive(Default)]
 #[repr(align(128))]

@@ -302,7 +302,7 @@ impl ByteStream for Stream {
         let Some(tls) = &mut self.tls else { return Poll::Ready(Ok(0)) };
         let taken = tls.encrypt(bytes)?;
         if taken == 0 {
-            // It accepts more once the handshake has made progress.
+            // The session accepts more once the handshake has made progress.
             return Poll::Pending;
         }
         // Encrypted output that the kernel does not take now is flushed before the next write.

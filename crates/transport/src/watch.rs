@@ -26,7 +26,7 @@ pub(crate) struct WaitWatch {
     /// Ends waits when it is readable or closed at its other end.
     stop: OwnedFd,
     arrivals: Vec<Arrival>,
-    /// When the last wait ended, if it was long enough to look at the streams.
+    /// The end of the last wait, if it was long enough to look at the streams.
     pub(crate) ended: Option<Instant>,
     pub(crate) is_stopped: bool,
 }
@@ -36,12 +36,12 @@ pub(crate) struct WaitWatch {
 pub struct Arrival {
     pub stream: u64,
     pub at: Instant,
-    /// Since when it may have been there: the end of an earlier wait, if it had arrived when the thread began to look; `None` if
+    /// The earliest time of its arrival: the end of an earlier wait, if it had arrived when the thread began to look; `None` if
     /// there was none.
     pub since: Option<Instant>,
 }
 
-/// From now on, the waits of this thread end when this descriptor is readable or closed at its other end.
+/// Ends the waits of this thread from now on when this descriptor is readable or closed at its other end.
 ///
 /// # Errors
 /// Errors of the operating system.

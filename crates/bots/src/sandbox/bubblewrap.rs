@@ -20,7 +20,7 @@ const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 /// Advice where bubblewrap cannot work.
 const HELP: &str = "see `referee spec security`";
 
-/// The path of `bwrap`.
+/// Finds the path of `bwrap`.
 pub(crate) fn program() -> Option<PathBuf> {
     find("bwrap".as_ref(), std::env::var_os("PATH").as_deref(), is_program)
 }

@@ -79,7 +79,7 @@ fn delegate(folder: &Path) -> Result<(), Wrong> {
     let refused =
         |error: io::Error| Wrong::from(format!("{group} is not delegated to this user ({error}); {HELP}"));
     if lists_controllers(folder, "cgroup.subtree_control") {
-        // It may still not be writable.
+        // The group may still not be writable.
         let trial = folder.join(format!("referee-trial-{}", std::process::id()));
         return fs::create_dir(&trial).and_then(|()| fs::remove_dir(&trial)).map_err(refused);
     }
@@ -174,7 +174,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // It may be empty already.
+        // The group may be empty already.
         let _ = fs::write(self.0.join("cgroup.kill"), "1");
         if let Err(error) = while_busy(TRIES_TO_REMOVE, || fs::remove_dir(&self.0))
             && error.kind() == io::ErrorKind::ResourceBusy

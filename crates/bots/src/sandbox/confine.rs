@@ -138,7 +138,7 @@ pub(super) fn has_landlock() -> Result<(), Wrong> {
     })
 }
 
-/// Returns whether Landlock restricts emptying files, as it does from its third version on.
+/// Checks that Landlock restricts emptying files, as it does from its third version on.
 pub(super) fn has_landlock_truncate() -> Result<(), Wrong> {
     has(AccessFs::from_all(ABI::V3), BitFlags::EMPTY).map_err(|_| {
         Wrong::new(
@@ -192,8 +192,8 @@ fn confined(ruleset: RulesetCreated, confinement: &Confinement) -> Result<Rulese
 const CHANGES: BitFlags<AccessFs> =
     make_bitflags!(AccessFs::{WriteFile | Truncate | MakeDir | RemoveDir | MakeReg | RemoveFile});
 
-/// Everything is allowed but changes in file systems of the kernel, such as `oom_score_adj` of other processes and the
-/// freezer of control groups.
+/// Allows everything but changes in file systems of the kernel, such as `oom_score_adj` of other processes and the freezer of
+/// control groups.
 fn open(ruleset: RulesetCreated) -> Result<RulesetCreated, RulesetError> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mut writable = vec!["/proc/self".into()];

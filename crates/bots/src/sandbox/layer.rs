@@ -28,7 +28,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// All layers, each after those that it depends on.
+    /// The layers, each after those that it depends on.
     pub const ALL: [Layer; 7] = [
         Layer::NoNewPrivs,
         Layer::Rlimits,

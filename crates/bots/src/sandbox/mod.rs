@@ -45,7 +45,7 @@ pub enum Mode {
     None,
     /// Files and the network, but neither other processes nor unusual parts of the kernel.
     Basic,
-    /// Only itself: its own files, processes, network and limits.
+    /// The bot itself alone: its own files, processes, network and limits.
     Strict,
 }
 
@@ -103,7 +103,7 @@ pub struct BotLimits {
     /// The size of its temporary directory, and of the largest file that it may write.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scratch: Option<Size>,
-    /// Whether it may use the network.
+    /// Whether the bot may use the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<bool>,
     /// Further files and directories that it may read.
@@ -112,7 +112,7 @@ pub struct BotLimits {
 }
 
 impl BotLimits {
-    /// These limits, with those of `common` where they are missing. Readable paths add up.
+    /// Takes missing limits from `common`. Readable paths add up.
     pub fn or(self, common: &BotLimits) -> BotLimits {
         BotLimits {
             memory: self.memory.or(common.memory),
@@ -167,7 +167,6 @@ impl BotLimits {
     }
 }
 
-/// The sandbox of a bot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sandbox {
     mode: Mode,
@@ -265,7 +264,7 @@ impl Sandbox {
         &self.limits
     }
 
-    /// This sandbox with the limits of one bot.
+    /// Returns this sandbox with the limits of one bot.
     ///
     /// # Errors
     /// An invalid limit.

@@ -147,7 +147,7 @@ pub(super) enum Sockets {
     Network,
     /// Unix sockets and IP, in a network namespace without a network.
     Isolated,
-    /// None, as there is no namespace.
+    /// No sockets, as there is no namespace.
     Refused,
 }
 
@@ -184,10 +184,10 @@ pub(super) fn install(scope: FilterScope) -> Result<(), Box<dyn Error + Send + S
         filter.and_then(BpfProgram::try_from)
     };
     let refused = compile(refused(scope)?, libc::EPERM)?;
-    // Its flags are in memory, where a filter cannot look. The C library then calls `clone`.
+    // The flags of `clone3` are in memory, where a filter cannot look. The C library then calls `clone`.
     let unknown = compile(SeccompRules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS)?;
-    // It succeeds without effect. The scheduler shares the processors among sessions (autogroups): a bot with many would get
-    // more time than its opponent, and would delay it. Its session ends with its namespace anyway.
+    // `setsid` succeeds without effect. The scheduler shares the processors among sessions (autogroups): a bot with many would
+    // get more time than its opponent, and would delay it. Its session ends with its namespace anyway.
     let without_effect = if scope.is_isolated {
         compile(SeccompRules::from([(libc::SYS_setsid, Vec::new())]), 0)?
     } else {
@@ -246,7 +246,7 @@ fn refused(
     Ok(rules)
 }
 
-/// On x86-64 ends a process that uses the system calls of x32, which have other numbers. Calls of 32-bit programs have
+/// Ends a process on x86-64 that uses the system calls of x32, which have other numbers. Calls of 32-bit programs have
 /// another architecture and end the process in every filter.
 fn other_tables() -> BpfProgram {
     const X32: u32 = 0x4000_0000;

@@ -14,7 +14,6 @@ const UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 <
 pub struct Size(u64);
 
 impl Size {
-    /// This many MiB.
     pub const fn mebibytes(count: u64) -> Size {
         Size(count << 20)
     }

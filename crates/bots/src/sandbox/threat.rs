@@ -3,7 +3,7 @@
 use super::Layer;
 use super::Layer::{Bubblewrap, Cgroup, Landlock, LandlockScope, NoNewPrivs, Rlimits, Seccomp};
 
-/// Something that a bot may try against its opponent, the referee or the machine.
+/// An attack that a bot may try against its opponent, the referee or the machine.
 #[derive(Debug)]
 pub struct Threat {
     pub what: &'static str,

@@ -75,7 +75,7 @@ async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
     let deadline = Instant::now() + ORPHAN;
     let left = loop {
         tokio::time::sleep(REPARENTING).await;
-        // One that has ended remains until it is waited for.
+        // A child that has ended remains until it is waited for.
         let has_ended = |child| !matches!(waitpid(Some(child), WaitOptions::NOHANG), Ok(None));
         let left = referee_bots::children().filter(|child| !before.contains(child) && !has_ended(*child));
         let left = left.count();

@@ -77,7 +77,7 @@ async fn decide(
             match position.table.find(&position.decision, position.seat, &text) {
                 Ok(_) => Ok(()),
                 Err(MoveError::Refused(why)) => fail(format!("`{shown}` is not legal: {why}"), Rule::LEGAL),
-                // No fault of the bot.
+                // The rules are at fault, not the bot.
                 Err(MoveError::RulesFailed(_)) => Ok(()),
                 Err(MoveError::Illegal) => fail(format!("`{shown}` is not legal"), Rule::LEGAL),
                 Err(MoveError::Ambiguous(forms)) => {

@@ -19,7 +19,7 @@ use crate::rule::Rule;
 use crate::talk::{BotOutput, Talk, ended, hello_asking};
 use crate::verdict::Stop;
 
-/// Answers in the match.
+/// The number of answers in the match.
 const FEW: u32 = 8;
 
 /// Starts the bot with `--connect` and a token, cuts its connection before its `ready` and while a request is open, and

@@ -7,7 +7,7 @@ use crate::verdict::Stop;
 
 /// Maximum number of slots used.
 const SLOTS: u64 = 8;
-/// Answers in each match.
+/// The number of answers in each match.
 const FEW: u32 = 8;
 
 /// Plays two matches in the same process, in different seats.

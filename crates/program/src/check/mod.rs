@@ -269,7 +269,7 @@ impl RandomMatches<'_> {
         Ok(format!("{} as {}", counted(self.sheets.len(), "match", "matches"), names.join(" and as ")))
     }
 
-    /// The ends of the matches.
+    /// Says how many matches ended, and why the others did not.
     fn ends(&self) -> String {
         let to_the_end = format!("{} to the end", counted(self.matches, "random match", "random matches"));
         match self.unlisted {

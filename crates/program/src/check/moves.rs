@@ -34,7 +34,7 @@ pub(super) fn any_move(
     Ok(None)
 }
 
-/// The same, as text.
+/// Chooses a move like [`any_move`], as text.
 pub(super) fn any_text(
     table: &mut dyn Table,
     decision: &OpenDecision,

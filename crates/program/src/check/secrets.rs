@@ -109,7 +109,7 @@ fn leak(
     let mut tables = [first, other].map(|successor| successor.table.fork());
     let mut after = [first, other].map(|successor| successor.after.clone());
     for followed in 0..=FOLLOWED {
-        // The result is public.
+        // The end of the game is public.
         if viewers.is_empty() || tables.iter().any(|table| matches!(table.turn(), Turn::Over(_))) {
             break;
         }
