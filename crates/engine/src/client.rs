@@ -25,7 +25,7 @@ pub struct SeatClient {
 
 #[derive(Clone, Debug)]
 pub struct OpenTurn {
-    /// The `turn` message.
+    /// The whole `turn` message as JSON.
     pub message: Value,
     pub at: Instant,
 }

@@ -17,7 +17,7 @@ impl BotFault {
         BotFault { code: FaultCode::NoStart, detail }
     }
 
-    /// The connection of the bot has ended.
+    /// Makes a fault of the end of the bot's connection.
     pub fn disconnected(detail: Detail) -> BotFault {
         BotFault { code: FaultCode::Disconnected, detail }
     }

@@ -36,14 +36,14 @@ pub(super) struct BufferedStream<S> {
     pub(super) lines: Lines,
     /// Whether the lane learns when the stream becomes readable while the lane waits for rules.
     is_watched: bool,
-    /// When its input has arrived while the lane waited for rules, and for how long it may have waited before.
+    /// The times at which input arrived while the lane waited for rules, and for how long it may have waited before.
     pub(super) arrived: Vec<(u64, u64)>,
     /// Whether complete lines wait until the lane's owner has handled the previous one.
     pub(super) has_lines: bool,
     /// Input from the peer since the last request.
     pub(super) since_request: Traffic,
     pub(super) out: VecDeque<u8>,
-    /// Since when the peer has read nothing.
+    /// The time since which the peer has read nothing.
     pub(super) blocked: Option<u64>,
     pub(super) closing: Option<Box<Closing>>,
     signal: Arc<StreamWaker>,
@@ -244,7 +244,7 @@ impl<S: ByteStream> BufferedStream<S> {
         }
     }
 
-    /// Returns the buffer of output that has been written.
+    /// Gives back the buffer of output that has been written.
     pub(super) fn return_buffer(&mut self, spare: &mut SpareBuffers) {
         if self.out.is_empty() {
             let buffer = Vec::from(mem::take(&mut self.out));

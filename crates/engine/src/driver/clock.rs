@@ -34,7 +34,7 @@ const WARNED_MS: u64 = 250;
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     start: Instant,
-    /// When it last woke up, since `start`; `u64::MAX` if it does not run.
+    /// The last wake-up, since `start`; `u64::MAX` if the watchdog does not run.
     woke: AtomicU64,
     /// The accumulated absences that the monotonic clock counts.
     absent: AtomicU64,
@@ -189,7 +189,7 @@ pub struct LaneClock {
     missed: Cell<Option<u64>>,
     /// Time spent waiting for the watchdog since the last [`LaneClock::wake`].
     waited: Cell<u64>,
-    /// When the time of the thread was last read, and what it was.
+    /// The time at which the time of the thread was last read, and the value.
     awake: Cell<(u64, u64)>,
 }
 
@@ -247,7 +247,7 @@ impl LaneClock {
     }
 
     /// The current time after a sleep since `asleep`, and for how much of the sleep the thread was awake or waited for a
-    /// CPU: an input that woke it up has waited for at most so long. 0 if the sleep was short.
+    /// CPU: an input that woke it up has waited for at most this time. 0 if the sleep was short.
     pub(crate) fn wake(&self, asleep: u64) -> (u64, u64) {
         let at = self.watchdog.elapsed();
         let is_short = at < asleep + self.watchdog.absent.load(Ordering::Relaxed) + SHORTEST_WAIT;
@@ -329,7 +329,7 @@ mod tests {
         }
     }
 
-    /// Each of many threads uses as much CPU time as it can get.
+    /// Checks that threads of which each uses as much CPU time as it can get are not taken for absent.
     #[test]
     fn busy_threads_cause_no_absence() {
         let clock = LaneClock::new();

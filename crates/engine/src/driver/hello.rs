@@ -11,7 +11,7 @@ use referee_protocol::words::ErrorCode;
 /// The contents of a bot's `hello`.
 #[derive(Clone, Debug)]
 pub struct BotHello {
-    /// For display.
+    /// The name for display.
     pub name: String,
     pub version: Option<String>,
     pub author: Option<String>,

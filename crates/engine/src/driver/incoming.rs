@@ -28,7 +28,7 @@ pub struct Address<'a> {
 /// Reasons why a line is not a valid message.
 #[derive(Debug)]
 pub enum Unreadable {
-    /// Not a JSON object of the protocol. It counts as an answer.
+    /// A line that is not a JSON object of the protocol. It counts as an answer.
     Malformed(Detail),
     /// A message with an invalid field that is not an answer.
     MalformedAside {

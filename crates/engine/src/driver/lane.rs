@@ -106,7 +106,7 @@ impl<S: ByteStream> Lane<S> {
         key
     }
 
-    /// The process of a session has exited.
+    /// Handles the exit of a session's process.
     pub fn exited(&mut self, key: SessionKey, how: Detail) {
         if let Some(session) = self.sessions.get_mut(key) {
             session.exit(how);

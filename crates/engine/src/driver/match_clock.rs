@@ -19,7 +19,7 @@ impl MatchClock {
         MatchClock { since, base: base.0, writing: 0 }
     }
 
-    /// Requests of the match have been written, after so many microseconds.
+    /// Notes the time that writing requests of the match took, in microseconds.
     pub(super) fn note_writing(&mut self, us: u64) {
         self.writing += us;
     }

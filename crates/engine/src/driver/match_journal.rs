@@ -157,7 +157,7 @@ impl<S: ByteStream> Lane<S> {
         for (seat, place) in (0..).map(Seat).zip(&places) {
             if let Ok(session) = place {
                 let running = &mut self.matches[key];
-                // Its connection was lost before the process ended.
+                // The connection was lost before the process ended.
                 if let Some(outage) = running.outages[seat.index()].last_mut() {
                     outage.back_us.get_or_insert(running.clock.at(now).0);
                 }

@@ -37,7 +37,7 @@ pub(super) struct Running {
     pub(super) is_touched: bool,
     /// Whether a request is being written.
     pub(super) is_asking: bool,
-    /// Since the last flush: whether there is news for the spectator, and how the match has ended.
+    /// Whether the spectator has news since the last flush, and the end of the match.
     pub(super) has_news: bool,
     pub(super) ending: Option<Ending>,
 }

@@ -1,4 +1,4 @@
-//! One lane: the matches and streams of one thread. A lane handles byte streams, whatever their source.
+//! A lane: the matches and streams of one thread. A lane handles byte streams, whatever their source.
 
 pub(crate) mod bot_fault;
 mod buffered_stream;

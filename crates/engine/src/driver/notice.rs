@@ -51,6 +51,6 @@ pub struct Finished {
     pub malformed: BTreeMap<Seat, String>,
     /// By seat: the times without a connection.
     pub outages: Vec<Vec<Outage>>,
-    /// From opening to end.
+    /// The time from opening to end.
     pub duration: Duration,
 }

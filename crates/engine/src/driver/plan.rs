@@ -25,7 +25,7 @@ pub struct Terms {
     pub hello_ms: u64,
     /// From `start` to `ready` in the first match of a process, in milliseconds.
     pub first_ready_ms: u64,
-    /// The same in later matches.
+    /// Timeout for `ready` in later matches, in milliseconds.
     #[serde(default = "later_ready_ms")]
     pub later_ready_ms: u64,
     /// Whether a match is void if a bot says that the chooser of its moves cannot be reached; otherwise that
@@ -151,7 +151,7 @@ pub struct PlannedSeat {
     pub ready_ms: u64,
     /// The clock, if that is not the one of the terms.
     pub clock: Option<Clock>,
-    /// Whether its requests come without the list of legal moves.
+    /// Whether requests to the seat come without the list of legal moves.
     pub hide_legal: bool,
     /// A description of the bot, for people.
     pub bot: Option<Box<RawValue>>,

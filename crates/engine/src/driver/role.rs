@@ -10,14 +10,11 @@ pub enum Role {
     Connection {
         /// Authentication that its `hello` has to contain; the owner of the lane checks it.
         auth: message::Auth,
-        /// Whether its matches outlive it, until the bot connects again.
+        /// Whether the matches of the connection outlive it, until the bot connects again.
         reconnects: bool,
     },
     /// A host that holds all seats; it may open matches itself.
-    Host {
-        /// Whether it may open matches.
-        may_open: bool,
-    },
+    Host { may_open: bool },
 }
 
 impl Role {

@@ -10,13 +10,13 @@ pub(super) struct RoundClock {
     pub(super) lane: LaneClock,
     /// The time for which the input of this round may have waited. Pauses of the referee are not lag.
     pub(super) lag: u64,
-    /// When the streams were last polled: the start of the latest round.
+    /// The last poll of the streams: the start of the latest round.
     pub(super) polled: u64,
-    /// When the latest output was written.
+    /// The last write of output.
     pub(super) written: u64,
     /// The earliest time at which lines that wait for the lane's owner can have arrived.
     arrived: u64,
-    /// Since when the lane has had nothing to do. `None` while its owner has control.
+    /// The time since which the lane has had nothing to do. `None` while its owner has control.
     asleep: Option<u64>,
     /// The accumulated pause that the matches account for.
     paused: u64,
@@ -31,7 +31,7 @@ impl RoundClock {
         self.lane.now()
     }
 
-    /// The lane has nothing to do.
+    /// Notes that the lane has nothing to do.
     pub(super) fn sleep(&mut self) {
         self.asleep = Some(self.written);
         self.lane.sleep(self.written);
@@ -54,7 +54,7 @@ impl RoundClock {
                 (started, started - self.polled)
             }
         };
-        // Something else may have blocked the thread. Timers may fire one millisecond late.
+        // The thread may have been blocked by something else. Timers may fire one millisecond late.
         let late = timers.overdue(started).min(started - self.polled);
         // Input that arrives one microsecond before a timer is in time.
         self.lag = if late > lag + 2 * SHORTEST_WAIT { late + 1 } else { lag };

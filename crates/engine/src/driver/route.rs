@@ -27,9 +27,9 @@ pub trait Matches {
 /// The matches and seats that a sender may address.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
-    /// Whether its `hello` has been accepted.
+    /// Whether the sender's `hello` has been accepted.
     pub has_greeted: bool,
-    /// Whether it may open and abort matches.
+    /// Whether the sender may open and abort matches.
     pub may_open: bool,
 }
 
@@ -42,9 +42,9 @@ pub enum Routed<'a, K> {
     Bye,
     Open(bot::Open<&'a RawValue>),
     Match(K, Input<'a>),
-    /// It reaches no match, and is answered with `error`.
+    /// A message that reaches no match, and is answered with `error`.
     Rejected(Rejection<K>),
-    /// In place of `hello`, it is no message at all.
+    /// A line in place of `hello` that is no message at all.
     NoMessage(ErrorCode, Detail),
 }
 

@@ -1,4 +1,4 @@
-//! One round of a lane: it reads all streams that are ready, handles their lines and the timers, then writes.
+//! A round of a lane: it reads all streams that are ready, handles their lines and the timers, then writes.
 
 use std::time::Instant;
 
@@ -130,7 +130,7 @@ impl<S: ByteStream> Lane<S> {
                 self.handle_lines(session, stamp);
             }
             if self.has_exiting_bot(key, stamp) {
-                // Its exit is about to be reported, and is not a missed limit.
+                // The exit of the bot is about to be reported, and is not a missed limit.
                 let running = &mut self.matches[key];
                 return self.timers.set(&mut running.alarm, stamp + EXIT_INTERVAL, Timer::Match(key));
             }

@@ -27,7 +27,7 @@ use crate::driver::hello::BotHello;
 use crate::driver::keys::{MatchKey, SessionKey};
 use crate::driver::role::Role;
 
-/// After a stream has ended, how long to wait for the exit of its process, in microseconds: they are reported
+/// The wait for the exit of a process after its stream has ended, in microseconds: they are reported
 /// independently, and a process of a busy machine takes its time to end.
 const GRACE: u64 = limits::EXIT_MS * 1000;
 
@@ -38,7 +38,7 @@ pub(super) struct Session<S> {
     pub(super) state: SessionState<S>,
     pub(super) seats: Vec<(MatchKey, Seat)>,
     pub(super) matches: u32,
-    /// Whether a match has ended on it.
+    /// Whether a match has ended on the session.
     pub(super) has_played: bool,
     /// Whether nothing has arrived since a time limit expired.
     pub(super) is_silent: bool,
@@ -179,7 +179,7 @@ impl<S: ByteStream> Session<S> {
         mem::replace(&mut self.state, SessionState::Ended { hello: None }).into_parts()
     }
 
-    /// The `hello` has arrived; `token` is that of a connection.
+    /// Takes the `hello` that has arrived; `token` is that of a connection.
     pub(super) fn greet(&mut self, mut hello: BotHello, token: Option<String>) {
         if !self.role.reconnects() {
             (hello.reconnect, hello.wants.repeat) = (None, false);
@@ -299,7 +299,7 @@ impl<S: ByteStream> Session<S> {
             && *sum <= limits::BYTES_BETWEEN_REQUESTS.saturating_mul(open)
     }
 
-    /// When the session has to be checked.
+    /// Returns the time at which the session has to be checked.
     pub(super) fn deadline(&self) -> Option<u64> {
         let (stream, hello) = match &self.state {
             SessionState::Lost { until, .. } => return Some(*until),

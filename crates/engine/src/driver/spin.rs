@@ -20,7 +20,7 @@ pub(super) struct Spin {
     pub(super) asked: Option<SessionKey>,
     /// The session whose answer was found by polling.
     pub(super) answered: Option<SessionKey>,
-    /// When all streams were last polled.
+    /// The time at which all streams were last polled.
     turn: u64,
     missed: u32,
     skip: u32,
@@ -37,7 +37,7 @@ impl Spin {
         is_due
     }
 
-    /// All streams are polled now.
+    /// Notes that all streams are polled now.
     pub(super) fn note_turn(&mut self, now: u64) {
         self.turn = now;
     }

@@ -47,9 +47,9 @@ pub(super) enum BotState {
     Ready(SessionKey),
     /// The connection is lost, and its matches wait for another one.
     Lost(SessionKey),
-    /// It could not be started or did not connect.
+    /// The bot could not be started or did not connect.
     Failed(BotFault),
-    /// It has left, or has not been requested.
+    /// The bot has left, or has not been requested.
     Absent,
 }
 

@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 /// Behaviour of a match while one of its bots is not connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wait {
-    /// It waits; the bot loses by a fault when it has been absent for too long.
+    /// The match waits; the bot loses by a fault when it has been absent for too long.
     Always,
-    /// The same, unless another bot connects, so that other matches may be possible.
+    /// The match waits as with [`Wait::Always`], unless another bot connects, so that other matches may be possible.
     AsLastResort,
-    /// It goes back to the schedule.
+    /// The match goes back to the schedule.
     Never,
 }
 

@@ -194,7 +194,7 @@ impl HostServer {
         self.record_writer.as_ref().is_some_and(|record_writer| locked(&record_writer.backlog).is_full())
     }
 
-    /// The record backlog has room again, or a record could not be written.
+    /// Notes that the record backlog has room again, or that a record could not be written.
     fn note_kept(&mut self, kept: Result<(), Wrong>) -> Result<(), Wrong> {
         kept?;
         while !self.is_behind()

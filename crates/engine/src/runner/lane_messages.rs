@@ -43,8 +43,8 @@ impl EventSender {
 
 /// An event that a lane reports to the runner.
 pub(super) enum LaneEvent {
-    /// It needs bots, given with the index of their configuration: all of them or none. With the behaviour of
-    /// the match if one is not connected.
+    /// The lane needs bots, given with the index of their configuration: all of them or none. With the behaviour of the match
+    /// if one is not connected.
     NeedsBots(Vec<(BotKey, usize)>, Wait),
     /// A process is to be terminated; its stream is closed.
     EndProcess(Process),
@@ -66,9 +66,9 @@ pub(super) enum LaneEvent {
 pub(super) enum LaneOrder {
     /// A requested bot, or why it is not available.
     BotArrived(BotKey, Result<BotArrival, BotFault>),
-    /// One of these bots is not connected: their match goes back to the schedule.
+    /// A bot among these is not connected: their match goes back to the schedule.
     PutBack(Vec<BotKey>),
-    /// Another connection of a bot of the lane.
+    /// A new connection of a bot of the lane.
     TakeOver(BotKey, Box<DetachedSession>),
     /// The process of a session has exited.
     Exited(SessionKey, Detail),
@@ -98,9 +98,9 @@ pub(super) enum ReportEvent {
     /// News of the watched match, as text.
     Moved(String),
     Ended(Box<EndedOnLane>),
-    /// All lanes are done. This is the last event.
+    /// The lanes are all done. This is the last event.
     Over {
-        /// Whether everything was played.
+        /// Whether all matches were played.
         is_complete: bool,
     },
 }

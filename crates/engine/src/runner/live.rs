@@ -44,9 +44,9 @@ pub struct LiveHeader {
 pub enum Visibility {
     /// The public positions.
     Live,
-    /// Nothing before the set is complete: other matches of the deal would reveal its chance or secrets.
+    /// No positions before the set is complete: other matches of the deal would reveal its chance or secrets.
     Held,
-    /// Nothing before its end: [`MOST_BOARDS`] others are shown.
+    /// No positions before the end of the match: [`MOST_BOARDS`] others are shown.
     Crowded,
 }
 
@@ -67,7 +67,7 @@ pub struct LiveStep {
 }
 
 impl LiveStep {
-    /// This step together with the one before it.
+    /// Joins this step to the one before it.
     #[must_use]
     pub fn after(self, earlier: LiveStep) -> LiveStep {
         let mut events = earlier.events;
@@ -112,7 +112,7 @@ impl LiveBacklog {
         let size = end.record.len();
         if self.bytes + size > MOST_BYTES {
             end.record = Vec::new();
-            // Its last positions are part of its replay.
+            // The last positions of the match are part of its replay.
             if let Some((_, steps)) = self.moved.get_mut(&end.finished.id) {
                 steps.clear();
             }
@@ -173,7 +173,7 @@ impl LiveReceiver {
             begun.into_iter().chain(steps)
         };
         let mut events = Vec::new();
-        // Otherwise all of them would seem to be in progress at the same time.
+        // Interleaved with the ends, the matches do not all seem to be in progress at the same time.
         for end in ended {
             events.extend(moved.remove(&end.finished.id).into_iter().flat_map(of_match));
             events.push(LiveEvent::Ended(Box::new(end)));
@@ -232,7 +232,7 @@ impl LiveFeed {
     }
 }
 
-/// When a match was opened: one that goes on after a restart has taken some time before.
+/// Dates the opening of a match: one that goes on after a restart has taken some time before.
 #[expect(clippy::disallowed_methods, reason = "the beginning is dated, but no result depends on it")]
 fn began_at(play: &Match) -> SystemTime {
     let took = Duration::from_micros(play.now().0.saturating_add(play.paused()));

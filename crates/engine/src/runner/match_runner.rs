@@ -64,7 +64,7 @@ pub struct MatchRunner {
     pub listen: Option<Listen>,
     /// The lobby of an earlier run, with its connections.
     pub lobby: Option<ParkedLobby>,
-    /// When this resolves, no new match starts; the run ends when the matches in progress have ended.
+    /// The drain of the run: when this resolves, no new match starts; the run ends when the matches in progress have ended.
     pub drain: Option<oneshot::Receiver<()>>,
     pub records: Option<Records>,
     /// Whether the records of events describe the bots, as those that are stored do.
@@ -99,7 +99,7 @@ impl fmt::Debug for MatchRunner {
 }
 
 impl MatchRunner {
-    /// One match at a time between bots that the referee starts, without records.
+    /// Plays one match at a time between bots that the referee starts, without records.
     pub fn new(
         run: Run,
         rules: &'static dyn Rules,
@@ -137,9 +137,9 @@ impl MatchRunner {
 #[derive(Debug, Default)]
 pub struct RunEnd {
     pub is_interrupted: bool,
-    /// The callback ended it with [`Halt::Done`].
+    /// Whether the callback ended it with [`Halt::Done`].
     pub is_done: bool,
-    /// It was drained (see [`MatchRunner::drain`]), so that matches may be left to play.
+    /// Whether the run was drained (see [`MatchRunner::drain`]), so that matches may be left to play.
     pub is_drained: bool,
     /// The lobby with its connections, if the run was drained.
     pub lobby: Option<ParkedLobby>,

@@ -21,7 +21,7 @@ pub struct Openings {
 }
 
 impl Openings {
-    /// The same opening for every match.
+    /// Uses this opening for every match.
     pub fn same(options: Box<RawValue>, opening: Opening) -> Openings {
         Openings { list: vec![(options.into(), Arc::new(opening))], drawn: None }
     }

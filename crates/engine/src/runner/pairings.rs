@@ -54,7 +54,7 @@ struct Pairing {
     noting: usize,
     /// The number of matches in progress.
     running: usize,
-    /// Whether a bot is restarted for every match.
+    /// Whether bots are restarted for every match.
     is_fresh: bool,
 }
 
@@ -400,7 +400,7 @@ impl LanePairings {
         are_available
     }
 
-    /// Returns the match that needs these bots to the schedule: one of them is not connected.
+    /// Gives back the match that needs these bots to the schedule: one of them is not connected.
     fn put_back(&mut self, bots: &[BotKey]) {
         for &key in bots {
             if let Some(bot) = self.bots.get_mut(key) {
@@ -488,7 +488,7 @@ impl LanePairings {
     }
 }
 
-/// Resolves at this time.
+/// Waits until this time; forever without one.
 async fn at(until: Option<Instant>) {
     match until {
         Some(until) => tokio::time::sleep_until(until).await,

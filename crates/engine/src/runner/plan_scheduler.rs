@@ -23,7 +23,7 @@ const LOOKAHEAD: usize = 64;
 enum AttemptEnd {
     Played(MatchResult),
     Void,
-    /// It is played again.
+    /// The match is played again.
     Aborted,
 }
 
@@ -173,7 +173,7 @@ impl Scheduler for PlanScheduler {
         for news in &self.news {
             news.lock().unwrap_or_else(PoisonError::into_inner).push((number, fate));
         }
-        // Another match of the set or another round may be due now.
+        // The set or the round may have another match due now.
         true
     }
 
@@ -219,7 +219,7 @@ impl SetScheduler for PlanScheduler {
 /// Computes tournament results from matches.
 #[derive(Clone, Debug)]
 pub struct Scoring {
-    /// The teams.
+    /// The seats of each side.
     pub seating: Seating,
     /// The number of matches of a set.
     pub legs: u32,
@@ -229,7 +229,7 @@ pub struct Scoring {
 }
 
 impl Scoring {
-    /// The entrants by seat.
+    /// Returns the entrants by seat.
     pub fn entrants(&self, fixture: &Fixture) -> Vec<Entrant> {
         fixture.bots.iter().map(|&bot| Entrant(self.roster.entrant_of(bot) as u16)).collect()
     }
@@ -276,7 +276,7 @@ fn is_forfeit(on_fault: OnFault, faults: &Faults) -> bool {
     }
 }
 
-/// All seats of the sides that contain these seats.
+/// Returns all seats of the sides that contain these seats.
 fn of_sides(seating: Seating, seats: SeatSet) -> SeatSet {
     let is_on = |seat: Seat| seating.members(seating.side(seat)).iter().any(|member| seats.contains(member));
     seating.all().iter().filter(|&seat| is_on(seat)).collect()

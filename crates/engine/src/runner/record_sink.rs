@@ -89,7 +89,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
         }
     }
 
-    /// The same, but it goes on however often the rules fail.
+    /// Lets the run go on however often the rules fail.
     #[must_use]
     pub fn tolerating_rules(self) -> RecordSink<F> {
         RecordSink { failures: None, ..self }

@@ -57,7 +57,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Reporter<F> {
     pub(super) fn work(mut self, reports: Receiver<ReportEvent>) {
         let mut is_over = false;
         while !is_over && let Ok(report) = reports.recv() {
-            // One synchronization covers all matches that end within a moment.
+            // A single synchronization covers all matches that end within a moment.
             let until =
                 Instant::now() + if self.record_sink.is_durable() { SYNC_WINDOW } else { Duration::ZERO };
             let mut next = Some(report);

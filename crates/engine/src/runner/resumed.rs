@@ -22,7 +22,7 @@ pub struct ResumedMatch {
     /// By seat: the times without a connection.
     pub(super) outages: Vec<Vec<Outage>>,
     pub(super) journal: MatchJournal,
-    /// Since its last event, in microseconds.
+    /// The time since its last event, in microseconds.
     pub(super) paused_us: u64,
 }
 

@@ -30,7 +30,7 @@ pub struct EndedMatch {
     /// SHA-256 of the record, as in its seal; `None` before it is written, and if the run keeps no records.
     pub seal: Option<String>,
     pub reveal: Reveal,
-    /// One of its bots could not play at all.
+    /// The bot that could not play at all, if there was one.
     pub no_show: Option<NoShow>,
 }
 
@@ -83,7 +83,7 @@ pub enum RunEvent<'a> {
 /// Reasons why the receiver of the events ends a run.
 #[derive(Debug)]
 pub enum Halt {
-    /// It needs no more matches.
+    /// The receiver needs no more matches.
     Done,
     Failed(RunFailure),
 }

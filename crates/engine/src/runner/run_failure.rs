@@ -34,7 +34,7 @@ impl From<NoShow> for Wrong {
     }
 }
 
-/// No thread can be started, for this reason.
+/// Reports that no thread can be started, for this reason.
 pub(super) fn no_thread(error: std::io::Error) -> RunFailure {
     Wrong::at("a thread cannot be started", error).into()
 }

@@ -12,9 +12,9 @@ use crate::runner::lane_messages::{LaneHandle, LaneOrder};
 #[derive(Debug)]
 pub enum Next {
     Match(Fixture),
-    /// Nothing now; there may be matches when one in progress has ended.
+    /// No match now; there may be matches when one in progress has ended.
     Later,
-    /// There are no more matches.
+    /// No more matches.
     Never,
 }
 
@@ -22,9 +22,9 @@ pub enum Next {
 #[derive(Debug)]
 pub enum NextSet {
     Set(DueSet),
-    /// Nothing now; there may be sets when one in progress has ended.
+    /// No set now; there may be sets when one in progress has ended.
     Later,
-    /// There are no more sets.
+    /// No more sets.
     Never,
 }
 
@@ -43,7 +43,7 @@ pub trait SetScheduler: Scheduler {
     /// the others.
     fn next_set(&mut self) -> NextSet;
 
-    /// From now on workers play this number of sets concurrently.
+    /// Sets the number of sets that workers play concurrently.
     fn set_slots(&mut self, _slots: usize) {}
 
     /// Returns whether the run continues without sets, until it is drained or interrupted. Sets that no
@@ -61,10 +61,10 @@ pub trait Scheduler: fmt::Debug + Send {
     /// The next match. `among`: only one whose seats these bots fill, in any order.
     fn next(&mut self, among: Option<&[usize]>) -> Next;
 
-    /// A match has ended. Returns whether more matches can be played now.
+    /// Takes a match that has ended. Returns whether more matches can be played now.
     fn ended(&mut self, fixture: &Fixture, finished: &FinishedMatch) -> bool;
 
-    /// A match has not begun, because one of its bots is not connected. Not called for
+    /// Puts back a match that has not begun, because one of its bots is not connected. Not called for
     /// [`Wait::Always`](crate::runner::Wait::Always).
     fn put_back(&mut self, _fixture: &Fixture) {}
 
@@ -76,14 +76,14 @@ pub trait Scheduler: fmt::Debug + Send {
         Err(format!("`{name}` cannot join: the bots of this run are fixed").into())
     }
 
-    /// A bot that joined by connecting has so many connections from now on.
+    /// Sets the number of connections of a bot that joined by connecting.
     fn set_connections(&mut self, _bot: usize, _connections: usize) {}
 
-    /// A bot has disconnected, or has connected again.
+    /// Notes that a bot has disconnected, or has connected again.
     fn set_absent(&mut self, _entrant: usize, _is_absent: bool) {}
 }
 
-/// With this number of unreported matches, or bytes of their records, no new match starts, so that a slow disk does
+/// The limits of unreported matches and of bytes of their records above which no new match starts, so that a slow disk does
 /// not fill the memory.
 const MOST_UNREPORTED: Backlog = Backlog { matches: 1024, bytes: 256 * 1024 * 1024 };
 
@@ -177,7 +177,7 @@ impl SharedScheduler {
         self.lock().open += 1;
     }
 
-    /// A match has ended and will be reported. `record`: the size of its record in bytes.
+    /// Counts a match that has ended and will be reported. `record`: the size of its record in bytes.
     pub(super) fn ended(&self, fixture: &Fixture, finished: &FinishedMatch, record: usize) {
         let mut inner = self.lock();
         inner.unreported.add(record);
@@ -202,7 +202,7 @@ impl SharedScheduler {
         inner.wake();
     }
 
-    /// There may be more matches now.
+    /// Asks the schedule again for matches, since there may be more now.
     pub(super) fn wake(&self) {
         self.lock().wake();
     }
@@ -221,7 +221,7 @@ impl SharedScheduler {
         inner.wake();
     }
 
-    /// Bots have disconnected, or have connected again.
+    /// Notes that bots have disconnected, or have connected again.
     pub(super) fn set_absent(&self, entrants: impl Iterator<Item = usize>, is_absent: bool) {
         let mut inner = self.lock();
         entrants.for_each(|entrant| inner.schedule.set_absent(entrant, is_absent));
@@ -230,7 +230,7 @@ impl SharedScheduler {
         }
     }
 
-    /// A match has been reported. `record`: the size of its record in bytes.
+    /// Counts a match that has been reported. `record`: the size of its record in bytes.
     pub(super) fn reported(&self, record: usize) {
         let mut inner = self.lock();
         if inner.unreported.remove(record) {

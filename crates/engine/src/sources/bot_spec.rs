@@ -29,20 +29,20 @@ pub fn check_programs(entrants: &[BotSpec]) -> Result<(), Wrong> {
 pub struct BotSpec {
     /// The name in results, unique in the run.
     pub name: String,
-    /// Whether its `hello` changes the name, until its first match begins.
+    /// Whether the `hello` of the bot changes the name, until its first match begins.
     pub is_named_by_hello: bool,
     pub source: Arc<dyn Source>,
     /// The factor of the common clock: 2 for twice as much time.
     pub clock_factor: f64,
-    /// Whether it is restarted for every match.
+    /// Whether the bot is restarted for every match.
     pub is_fresh: bool,
-    /// Whether its requests come without the list of legal moves.
+    /// Whether requests to the bot come without the list of legal moves.
     pub hide_legal: bool,
     /// Path and SHA-256 of its program and scripts.
     pub files: Vec<(String, String)>,
 }
 
-/// This name, or the first with a number that is not taken; it is taken then.
+/// Takes this name, or the first with a number that is free.
 fn not_taken(label: String, taken: &mut HashSet<String>) -> String {
     let mut numbered = (2..).map(|n| format!("{label}-{n}"));
     let mut name = label.clone();
@@ -111,7 +111,8 @@ impl BotSpec {
         named.collect()
     }
 
-    /// The same for bots that are called as their `hello` says, unless they have a given name or connect by one.
+    /// Creates bots as [`BotSpec::named`] does, but calls them as their `hello` says, unless they have a given name or connect
+    /// by one.
     pub fn named_by_hello(sources: Vec<(Arc<dyn Source>, Option<String>)>) -> Vec<BotSpec> {
         let by_hello: Vec<bool> =
             sources.iter().map(|(source, given)| given.is_none() && source.is_started()).collect();

@@ -49,7 +49,7 @@ pub(super) enum BotPlace {
     Waiting(SessionKey),
     /// A lane has its connection, or waits for the next one.
     Held(Holder),
-    /// It is not connected, and gets these messages until then.
+    /// The bot is not connected, and gets these messages when it connects.
     Away(Instant, Vec<u8>),
 }
 

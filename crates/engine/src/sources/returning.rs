@@ -13,7 +13,7 @@ impl Lobby {
         mem::take(&mut self.returning)
     }
 
-    /// From now on the connection of this bot is for a lane, also one that waits already.
+    /// Reserves the connection of this bot for a lane, also one that waits already.
     pub(crate) fn expect(&mut self, bot: BotInstance, holder: Holder) {
         if let Some(&BotPlace::Waiting(session)) = self.places.get(&bot)
             && let Some(name) = self.lane.hello(session).map(|hello| self.name_of(hello))
@@ -41,14 +41,15 @@ impl Lobby {
         self.places.remove(bot);
     }
 
-    /// A lane has no connection of a bot any more, and does not wait for one.
+    /// Takes back a bot from a lane that has no connection of it any more, and does not wait for one.
     pub(crate) fn bot_gone(&mut self, unacknowledged: Unacknowledged, holder: &Holder) {
         if matches!(self.places.get(&unacknowledged.bot), Some(BotPlace::Held(held)) if held == holder) {
             self.keep_unacknowledged(unacknowledged);
         }
     }
 
-    /// A bot has no connection and no match any more. If it connects again in time, it gets these messages again.
+    /// Keeps the messages of a bot without a connection and a match. If it connects again in time, it gets these messages
+    /// again.
     pub(super) fn keep_unacknowledged(&mut self, unacknowledged: Unacknowledged) {
         let now = Instant::now();
         self.places.retain(|_, place| !matches!(place, BotPlace::Away(until, _) if *until <= now));

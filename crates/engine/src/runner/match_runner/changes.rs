@@ -63,7 +63,7 @@ impl EventLoop {
     fn join(&self, bot: BotSpec) -> Result<(), Wrong> {
         let index = self.common.bots.all().len();
         let name = bot.name.clone();
-        // It may be paired as soon as the schedule knows it.
+        // The bot may be paired as soon as the schedule knows it.
         self.common.bots.push(bot);
         self.schedule.join(index, &name).inspect_err(|_| self.common.bots.pop())
     }

@@ -157,7 +157,7 @@ impl EventLoop {
             let is_stopping = stopped.is_stopping();
             // Connections end in many places, also while they are passed on.
             self.note_guests();
-            // All events that have happened are handled first.
+            // Events that have happened are handled first.
             if self.is_supply_due && events.is_empty() {
                 self.supply();
                 self.note_guests();
@@ -221,7 +221,7 @@ impl EventLoop {
         }
     }
 
-    /// All lanes are done: closes or parks the lobby.
+    /// Closes or parks the lobby once all lanes are done.
     fn finish(&mut self, stopped: &mut RunEnd) {
         match self.lobby.take() {
             Some(lobby) if stopped.is_drained && !stopped.is_stopping() => stopped.lobby = Some(lobby.park()),

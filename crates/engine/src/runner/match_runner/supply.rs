@@ -19,7 +19,7 @@ use crate::sources::{Holder, Lobby};
 /// A request of a lane for bots.
 pub(super) struct BotRequest {
     pub(super) lane: usize,
-    /// With the index of their configuration.
+    /// The requested bots with the index of their configuration.
     pub(super) bots: Vec<(BotKey, usize)>,
     pub(super) kind: BotRequestKind,
 }
@@ -43,14 +43,14 @@ impl BotRequest {
 
 /// A bot with fewer connections than a match needs.
 pub(super) struct Absent {
-    /// When it was first missed, in the runner's time.
+    /// The time at which the bot was first missed, in the runner's time.
     pub(super) since: u64,
     /// The number of connections that the match needs.
     pub(super) wanted: usize,
 }
 
 impl EventLoop {
-    /// Until when a request waits for bots that are not connected.
+    /// Returns the time until which a request waits for bots that are not connected.
     fn waits_until(&self, absent: &[(String, usize)]) -> Option<Instant> {
         let since = absent.iter().filter_map(|(name, _)| Some(self.absent.get(name)?.since)).max()?;
         Some(self.clock.instant(since + self.wait.as_micros() as u64).into())

@@ -64,7 +64,7 @@ impl LanePairings {
                         self.by_session.insert(session, key);
                         self.handle_hello(key);
                     }
-                    // It disconnected without a match, which is not a fault; another one may connect.
+                    // The bot disconnected without a match, which is not a fault; another one may connect.
                     Err(error) => {
                         let spec = bot.spec;
                         tracing::debug!(bot = self.common.bots.get(spec).name, %error, "gone");
@@ -90,7 +90,7 @@ impl LanePairings {
         }
     }
 
-    /// The `hello` of a bot has arrived.
+    /// Handles the `hello` of a bot.
     pub(super) fn handle_hello(&mut self, key: BotKey) {
         let bot = &mut self.bots[key];
         let Some(session) = bot.session() else { return };
@@ -116,7 +116,7 @@ impl LanePairings {
         self.release(key);
     }
 
-    /// Returns the process or connection of a bot to the runner.
+    /// Gives back the process or connection of a bot to the runner.
     pub(super) fn release(&mut self, key: BotKey) {
         let bot = &mut self.bots[key];
         match bot.process.take() {

@@ -122,7 +122,7 @@ impl LanePairings {
         Some(MatchJournal::new(Box::new(begun.ok()?)))
     }
 
-    /// Adds a match that the lane has.
+    /// Adds a match that the lane already holds.
     pub(super) fn add_open(&mut self, key: MatchKey, mut open: OpenMatch, visibility: Option<Visibility>) {
         let play = self.lane.match_mut(key).map(|play| &*play);
         let live = self.common.live.as_ref().zip(visibility).zip(play);

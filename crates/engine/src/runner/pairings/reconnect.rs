@@ -18,10 +18,10 @@ impl LanePairings {
         key
     }
 
-    /// The connection of a bot is lost, and its matches wait for another one; those of `faulty` do not.
+    /// Handles the loss of a bot's connection: its matches wait for another one; those of `faulty` do not.
     pub(super) fn lose(&mut self, session: SessionKey, faulty: &[(MatchKey, Seat)]) {
         self.note_loss(FaultCode::Disconnected, faulty);
-        // It may have been replaced since.
+        // The session may have been replaced since.
         if let Some(&key) = self.by_session.get(&session).filter(|_| !self.lane.is_live(session)) {
             let bot = &mut self.bots[key];
             bot.state = BotState::Lost(session);

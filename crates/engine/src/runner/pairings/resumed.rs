@@ -56,7 +56,7 @@ impl LanePairings {
             && self.bots.get(key).is_some_and(|bot| matches!(bot.state, BotState::Requested))
     }
 
-    /// An expected bot has connected.
+    /// Takes the connection of an expected bot.
     pub(super) fn welcome(&mut self, key: BotKey, moving: Box<DetachedSession>) {
         let spec = self.bots[key].spec;
         match self.lane.adopt(*moving) {
@@ -66,12 +66,12 @@ impl LanePairings {
                 tracing::info!(bot = self.common.bots.get(spec).name, "connected again");
                 self.handle_hello(key);
             }
-            // It is still expected.
+            // The bot is still expected.
             Err(_) => self.send_event(LaneEvent::ConnectionEnded(spec)),
         }
     }
 
-    /// The connection of a bot has ended outside a match. It is expected again if its match has not continued yet.
+    /// Handles the end of a bot's connection outside a match. The bot is expected again if its match has not continued yet.
     pub(super) fn expect_again(&mut self, key: BotKey) {
         self.bots[key].state = match self.expected.instances.get(&key) {
             Some(instance) => {
@@ -93,7 +93,7 @@ impl LanePairings {
         }
     }
 
-    /// From now on the connections of a bot are not for this lane.
+    /// Tells the runner that the connections of a bot are not for this lane any more.
     fn release_connections(&mut self, key: BotKey) {
         if let Some(bot) = self.expected.instances.remove(&key) {
             let unacknowledged = Unacknowledged { bot, messages: Vec::new() };
@@ -125,7 +125,7 @@ impl LanePairings {
         play.trust_outages(self.common.run.terms.trust_outages);
         tracing::info!("{} goes on after {:.1} s", fixture.id, paused_us as f64 / 1e6);
         let visibility = self.common.live.as_ref().map(|live| live.visibility(self.common.rules, &fixture));
-        // Nothing says any more to which moves these belong.
+        // The moves to which these belong are no longer known.
         play.infos().clear();
         let key = self.lane.restore(play, outages, paused_us, journal, places);
         self.add_open(

@@ -15,7 +15,7 @@ use crate::sources::acceptor::pending_connections::Vacancy;
 
 /// Connections accepted in a row before the input of others is handled.
 const BATCH: usize = 64;
-/// After this number of full batches in a row, connections arrive faster than they can be greeted.
+/// The number of full batches in a row from which on connections arrive faster than they can be greeted.
 const BEHIND: u32 = 16;
 /// The maximum number of pending connections that are examined to make room for a new one.
 const LOOKS: usize = 8;
@@ -103,7 +103,7 @@ impl AcceptLoop {
     /// Closes a pending connection, unless its `hello` has arrived.
     pub(super) fn read_or_close(&mut self, session: SessionKey) {
         if self.lane.reads_hello(session) {
-            // Its notice follows. If it cannot be admitted at once, it is closed the next time.
+            // The notice of the `hello` follows. If the bot cannot be admitted at once, it is closed the next time.
             return;
         }
         self.lane.dismiss(session, "too many pending connections");

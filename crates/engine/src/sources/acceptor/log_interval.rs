@@ -7,7 +7,7 @@ use tokio::time::Instant;
 /// The minimum time between two log lines about the same event.
 const APART: Duration = Duration::from_secs(10);
 
-/// When an event was last logged.
+/// The time at which an event was last logged.
 #[derive(Debug, Default)]
 pub(super) struct LogInterval(Option<Instant>);
 

@@ -74,7 +74,7 @@ impl AcceptLoop {
         }
     }
 
-    /// A connection has closed: admits the ones that waited for that.
+    /// Admits the connections that waited for one to close.
     pub(super) fn admit_crowded(&mut self) {
         for (until, session) in std::mem::take(&mut self.crowded) {
             if self.admit(session).is_err() {
@@ -83,7 +83,7 @@ impl AcceptLoop {
         }
     }
 
-    /// When the next waiting connection is due.
+    /// Returns the time at which the next waiting connection is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
         let waiting = [&self.overdue, &self.crowded].into_iter().filter_map(VecDeque::front);
         waiting.map(|&(until, _)| until).chain(self.pending.next_turn()).min()

@@ -106,15 +106,16 @@ struct AcceptLoop {
     most: usize,
     /// Pending connections with a long first line, the oldest first; some have closed since.
     long: VecDeque<SessionKey>,
-    /// Until when each `hello` waits for its turn, at most; some do not wait any more.
+    /// The sessions whose `hello` waits for its turn, with the latest time; some do not wait any more.
     overdue: VecDeque<(Instant, SessionKey)>,
-    /// Until when a `hello` waits for another connection of its name to close; some do not wait any more.
+    /// The sessions whose `hello` waits for another connection of its name to close, with the latest time; some do not wait
+    /// any more.
     crowded: VecDeque<(Instant, SessionKey)>,
     /// Connections whose waiting time is over.
     up: VecDeque<SessionKey>,
     /// Batches in a row that have not emptied the backlog.
     full_batches: u32,
-    /// Until when nothing is accepted.
+    /// The time until which nothing is accepted.
     paused: Option<Instant>,
     evictions: EvictionLog,
     refusals: RejectionLog,

@@ -21,12 +21,12 @@ const KEPT: u64 = 8;
 /// The maximum number of addresses that are remembered without pending connections.
 const MOST_REMEMBERED: usize = 32_768;
 
-/// When there is room for another connection if the limit is reached.
+/// The time at which there is room for another connection if the limit is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vacancy<K> {
-    /// When this one has been closed.
+    /// The end of this connection, which makes room.
     Eviction(K),
-    /// At this time.
+    /// The time from which there is room.
     From(Instant),
 }
 
@@ -52,7 +52,7 @@ struct AddressHistory<K> {
     /// The numbers of connections that were admitted and that failed; older ones have lower weight.
     introduced: u32,
     failed: u32,
-    /// When the counts were last halved.
+    /// The time at which the counts were last halved.
     halved: Instant,
     is_suspect: bool,
     /// Connections whose `hello` waits for its turn; some may have closed.
@@ -118,7 +118,7 @@ impl<K: Copy + Eq + Hash> PendingConnections<K> {
         self.by_session.len()
     }
 
-    /// All of them, in unspecified order.
+    /// Returns all sessions, in unspecified order.
     pub(super) fn sessions(&self) -> impl Iterator<Item = K> {
         self.addresses.values().flat_map(|address| address.pending.values().map(|&(session, _)| session))
     }
@@ -188,7 +188,7 @@ impl<K: Copy + Eq + Hash> PendingConnections<K> {
             && !self.random.hash_one(self.asked).is_multiple_of(KEPT)
     }
 
-    /// When there is room for another connection; `None` if none is pending.
+    /// Returns the time at which there is room for another connection; `None` if none is pending.
     pub fn vacancy(&self, now: Instant) -> Option<Vacancy<K>> {
         let &(is_suspect, _, peer) = self.order.last()?;
         let pending = &self.addresses.get(&peer)?.pending;
@@ -216,7 +216,7 @@ impl<K: Copy + Eq + Hash> PendingConnections<K> {
         false
     }
 
-    /// The token was wrong: the connection is answered at the next turn of its address, before all others.
+    /// Delays the answer to a wrong token: the connection is answered at the next turn of its address, before all others.
     pub(super) fn delay_answer(&mut self, session: K, apart: Duration, now: Instant) {
         let Some(&(peer, ..)) = self.by_session.get(&session) else { return };
         let Some(address) = self.addresses.get_mut(&peer) else { return };
@@ -242,7 +242,7 @@ impl<K: Copy + Eq + Hash> PendingConnections<K> {
         self.addresses.get_mut(&peer)?.pending_hello.pop_front()
     }
 
-    /// A wrong token has been answered: postpones the next turn of the address.
+    /// Postpones the next turn of the address after the answer to a wrong token.
     pub(super) fn turn_over(&mut self, peer: IpAddr, apart: Duration, now: Instant) {
         let Some(address) = self.addresses.get_mut(&peer) else { return };
         address.turn = now + apart;

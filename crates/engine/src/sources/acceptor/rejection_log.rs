@@ -14,13 +14,13 @@ const MOST_LOGGED: usize = 1024;
 
 /// The reason why a connection was rejected. Never contains the token.
 pub(super) struct RejectionReason {
-    /// The same for all rejections of a kind, independent of text that the peer made up.
+    /// A text that all rejections of a kind share, independent of text that the peer made up.
     kind: String,
     reason: String,
 }
 
 impl RejectionReason {
-    /// For a `hello` with this name. `takes_part`: whether a bot of this name takes part.
+    /// The reason for a `hello` with this name. `takes_part`: whether a bot of this name takes part.
     pub(super) fn of_login(code: ErrorCode, name: &str, takes_part: bool) -> RejectionReason {
         let kind = format!("{code} {}", if takes_part { name } else { "" });
         let reason = match code {
@@ -32,7 +32,7 @@ impl RejectionReason {
         RejectionReason { kind, reason }
     }
 
-    /// For a connection without a valid `hello`.
+    /// The reason for a connection without a valid `hello`.
     pub(super) fn of_line(detail: &Detail) -> RejectionReason {
         // The line itself may contain a token.
         let (kind, reason) = match detail {
