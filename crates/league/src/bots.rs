@@ -32,15 +32,15 @@ pub struct LeagueBot {
     pub anchor: Option<f64>,
     /// The ladders that a program plays on; `None`: all.
     pub ladders: Option<BTreeSet<String>>,
-    /// Whether the file of the league lists it.
+    /// Whether the file of the league lists the bot.
     #[serde(skip)]
     pub is_of_file: bool,
-    /// Whether it is not paired for the time being.
+    /// Whether the bot is not paired for the time being.
     #[serde(rename = "paused")]
     pub is_paused: bool,
-    /// When it was added, in UTC.
+    /// In UTC.
     pub added_at: String,
-    /// Since when it does not take part any more.
+    /// The end of its participation, in UTC.
     pub revoked_at: Option<String>,
     /// The reason why the server does not start its command.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,11 +56,11 @@ pub struct LeagueBot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BotEnd {
-    /// By its owner, who may have left.
+    /// The owner ended it, or left.
     Retired,
-    /// By the organiser.
+    /// The organiser ended it.
     Revoked,
-    /// By a ruling that is in force.
+    /// A ruling that is in force disqualified it.
     Disqualified,
 }
 
@@ -115,12 +115,12 @@ pub struct NewBot<'a> {
     pub ladders: Option<&'a BTreeSet<String>>,
     pub is_of_file: bool,
     pub version: Option<u32>,
-    /// Only of a bot that was not there.
+    /// The display name, only of a bot that was not there.
     pub display_name: Option<&'a str>,
 }
 
 impl League {
-    /// All bots, including those that do not take part any more, in the order in which they were added.
+    /// Returns all bots, including those that do not take part any more, in the order in which they were added.
     ///
     /// # Errors
     /// Errors of the database.
@@ -216,7 +216,7 @@ impl League {
     }
 }
 
-/// All bots, in the order in which they were added.
+/// Reads all bots, in the order in which they were added.
 pub(super) fn read_bots(db: &Connection) -> rusqlite::Result<Vec<LeagueBot>> {
     read_bots_that(db, "", [])
 }

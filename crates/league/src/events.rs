@@ -71,7 +71,7 @@ impl PlannedEvent {
 pub struct EventEffects {
     pub is_frozen: bool,
     pub is_closed: bool,
-    /// Since when the standings are hidden, in UTC.
+    /// The time since which the standings are hidden, in UTC.
     pub hidden_since: Option<String>,
 }
 

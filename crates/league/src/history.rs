@@ -69,7 +69,7 @@ impl League {
         rows.and_then(|rows| rows.collect::<Result<_, _>>()).map_err(failed)
     }
 
-    /// The last so many ratings of a player, the oldest first.
+    /// Reads the last `limit` ratings of a player, the oldest first.
     ///
     /// # Errors
     /// Errors of the database.

@@ -12,9 +12,9 @@ use crate::matches::LeagueMatch;
 /// The decision on a match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RatedAs {
-    /// It is not rated.
+    /// The match is not rated.
     Void,
-    /// This player has won; `None` for a draw.
+    /// The player that has won; `None` for a draw.
     Awarded(Option<String>),
 }
 
@@ -53,7 +53,7 @@ impl LadderRulings {
         !self.annulled.is_empty() && self.annulled.contains(&Name::parse(player).bot)
     }
 
-    /// The match as it is rated. It is copied only if a ruling changes it.
+    /// Returns the match as it is rated. It is copied only if a ruling changes it.
     pub fn apply<'a>(&self, row: &'a LeagueMatch, seating: Seating) -> Cow<'a, LeagueMatch> {
         let has_annulled = row.players.iter().any(|player| self.is_annulled(player));
         match self.by_match.get(&row.number) {

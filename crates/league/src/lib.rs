@@ -75,16 +75,16 @@ pub struct League {
 pub struct LeaguePlayer {
     /// `NAME` or `NAME@VERSION`.
     pub name: String,
-    /// When it first connected, in UTC.
+    /// The first connection, in UTC.
     pub joined_at: String,
-    /// When its last match ended, or when it joined.
+    /// The end of the last match, or the first connection without one, in UTC.
     pub last_seen: String,
 }
 
 /// The key of whether the league is paused.
 const PAUSED: &str = "paused";
 
-/// The key of whether a ladder is.
+/// Returns the key of whether a ladder is paused.
 fn paused_ladder(name: &str) -> String {
     format!("paused:{name}")
 }
@@ -100,7 +100,7 @@ impl League {
     /// If it has an unknown version, or on I/O errors.
     pub fn open(folder: &Folder) -> Result<League, StoreError> {
         if !folder.has_file(NAME)? {
-            // It contains seeds: other users must not read it.
+            // The database contains seeds: other users must not read it.
             drop(folder.create(NAME)?);
         }
         keep_private(folder.path());
@@ -111,7 +111,7 @@ impl League {
 
     fn at(path: &Path) -> Result<League, StoreError> {
         let mut db = SCHEMA.connect(path, true)?;
-        // Negative: in KiB.
+        // A negative size is in KiB.
         db.pragma_update(None, "cache_size", -CACHE).map_err(failed)?;
         SCHEMA.create_if_new(&mut db, |_| Ok(()))?;
         Ok(League { db })
@@ -139,7 +139,7 @@ impl League {
         Ok(result)
     }
 
-    /// Changes whenever another connection has written to the database.
+    /// Returns a number that changes whenever another connection has written to the database.
     ///
     /// # Errors
     /// Errors of the database.
@@ -194,7 +194,7 @@ impl League {
         self.change(|db| db.execute("INSERT OR REPLACE INTO league VALUES (?1, ?2)", [key, value])).map(drop)
     }
 
-    /// The same without waiting for another process that writes.
+    /// Stores a value in the table `league` without waiting for another process that writes.
     ///
     /// # Errors
     /// Errors of the database, also if it is locked.
@@ -228,7 +228,7 @@ impl League {
         found.map(|row| row.is_some()).map_err(failed)
     }
 
-    /// All rulings, in the order in which they were made.
+    /// Reads all rulings, in the order in which they were made.
     ///
     /// # Errors
     /// If a row is invalid.
@@ -236,7 +236,7 @@ impl League {
         read_rulings(&self.db).map_err(failed)
     }
 
-    /// Changes whenever bots or owners do.
+    /// Returns a text that changes whenever bots or owners do.
     ///
     /// # Errors
     /// Errors of the database.

@@ -15,7 +15,7 @@ pub struct LeagueChange {
     pub at: String,
     /// The user of the operating system.
     pub user: String,
-    /// As in the command line.
+    /// The action in the words of the command line.
     pub action: String,
 }
 
@@ -36,7 +36,7 @@ impl League {
         actions_of_day(&self.db, user, word, day).map_err(failed)
     }
 
-    /// The last so many changes, the latest last.
+    /// Reads the last `limit` changes, the latest last.
     ///
     /// # Errors
     /// Errors of the database.

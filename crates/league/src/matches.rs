@@ -22,7 +22,7 @@ use referee_store::{StoreError, columns, parsed_column};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeagueMatch {
-    /// m17 is 17.
+    /// The number in the id: 17 for m17.
     #[serde(skip)]
     pub number: u32,
     /// The names of the players by seat.
@@ -42,14 +42,14 @@ pub struct LeagueMatch {
     /// By seat: what the bot reported in `info`; omitted if no bot reported anything.
     #[serde(skip_serializing_if = "InfoTotals::are_empty")]
     pub totals: Vec<InfoTotals>,
-    /// As in `end`.
+    /// The word in `end`.
     pub ended_by: EndedBy,
-    /// As in `end`.
+    /// The text in `end`.
     pub reason: String,
-    /// Whether it counts for ratings.
+    /// Whether the match counts for ratings.
     #[serde(rename = "rated")]
     pub is_rated: bool,
-    /// Whether it was requested with `referee league challenge`.
+    /// In JSON, whether the match was requested with `referee league challenge`.
     #[serde(rename = "challenge", serialize_with = "is_challenge")]
     pub kind: MatchKind,
     /// The number of the first match of its mirrored set, if it is the second one: it plays the same deal.
@@ -62,12 +62,12 @@ pub struct LeagueMatch {
     pub record: Option<String>,
     /// SHA-256 of the record without its seal, in hex.
     pub seal: Option<String>,
-    /// When it ended, in UTC.
+    /// In UTC.
     pub ended_at: String,
     /// The worker that played it; omitted if the server did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-    /// Whether it was taken back; omitted if false.
+    /// Whether the match was taken back; omitted if false.
     #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
     pub is_void: bool,
 }
@@ -78,7 +78,7 @@ impl LeagueMatch {
         self.is_rated && !self.is_void
     }
 
-    /// When it began, given for how long it was paused; `None` if the time of its end is invalid.
+    /// Returns the time at which the match began, given for how long it was paused; `None` if the time of its end is invalid.
     pub fn began_at(&self, paused: Duration) -> Option<SystemTime> {
         let ended = humantime::parse_rfc3339(&self.ended_at).ok()?;
         ended.checked_sub(Duration::from_micros(self.duration_us) + paused)
@@ -117,13 +117,13 @@ fn deal<S: serde::Serializer>(deal: &Option<u32>, serializer: S) -> Result<S::Ok
 /// A filter for the matches of a ladder.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MatchFilter<'a> {
-    /// Only matches of one of these players; a name without a version stands for all versions.
+    /// The players of whom one must have played; a name without a version stands for all versions.
     pub players: Option<&'a [String]>,
-    /// Whether such a name stands for the player without a version alone.
+    /// Whether a name without a version stands for the player without a version alone.
     pub is_exact: bool,
-    /// Only matches in which one of these players made a fault.
+    /// Whether one of these players must have made a fault.
     pub is_faulted: bool,
-    /// Only matches with a smaller number.
+    /// The number that is larger than those of the matches.
     pub before: Option<u32>,
 }
 

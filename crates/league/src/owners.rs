@@ -23,11 +23,11 @@ type SecretHash = [u8; 32];
 pub enum OwnerState {
     /// The organiser has to approve it.
     Waiting,
-    /// It takes part.
+    /// The owner takes part.
     Active,
     /// The organiser keeps it and its bots away until it is admitted again.
     Banned,
-    /// It has left, or was removed.
+    /// The owner has left, or was removed.
     Left,
 }
 
@@ -40,7 +40,7 @@ stored_words!(OwnerState {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeagueOwner {
-    /// As in [`LeagueBot::owner`](super::LeagueBot::owner).
+    /// The id, which [`LeagueBot::owner`](super::LeagueBot::owner) has.
     pub id: String,
     /// The name that people see instead of the id.
     pub display_name: Option<String>,
@@ -55,7 +55,7 @@ pub struct LeagueOwner {
     /// The network from which it signed up without an invitation.
     #[serde(skip)]
     pub network: Option<String>,
-    /// When it signed up, in UTC.
+    /// In UTC.
     pub joined_at: String,
     pub left_at: Option<String>,
 }
@@ -86,9 +86,9 @@ impl LeagueOwner {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerToken {
-    /// SHA-256 of it.
+    /// The SHA-256 of the token.
     pub hash: [u8; 32],
-    /// When it was made, in UTC.
+    /// In UTC.
     pub made_at: String,
     /// SHA-256 of the one before it, and until when bots may connect with that one.
     pub former: Option<([u8; 32], String)>,
@@ -99,9 +99,9 @@ pub struct OwnerToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedToken {
     pub name: String,
-    /// SHA-256 of it.
+    /// The SHA-256 of the token.
     pub hash: [u8; 32],
-    /// When it was made, in UTC.
+    /// In UTC.
     pub made_at: String,
 }
 
@@ -121,7 +121,7 @@ pub struct Invitation {
     /// From 1; ignored when it is added.
     #[serde(skip)]
     pub id: u32,
-    /// SHA-256 of its secret.
+    /// The SHA-256 of the secret.
     #[serde(skip)]
     pub secret: [u8; 32],
     /// The id that the owner gets; `None` for any.
@@ -147,7 +147,7 @@ pub struct Invitation {
 pub enum Admission<'a> {
     /// SHA-256 of the secret of an invitation.
     Invitation(&'a [u8; 32]),
-    /// Anybody may sign up, but no more than so many a day (UTC), in all and from one network.
+    /// An open sign-up, with limits a day (UTC), in all and for one network.
     Open { per_day: u32, per_network: u32 },
 }
 
@@ -357,7 +357,7 @@ fn use_invitation(
     Ok(invitation)
 }
 
-/// Checks that another owner may sign up without an invitation on this day (UTC), also from this network: so many may.
+/// Checks that the limits of a day (UTC), in all and for a network, allow another sign-up without an invitation.
 fn check_sign_ups(
     db: &Connection,
     network: Option<&str>,
@@ -389,7 +389,7 @@ impl Invitation {
 }
 
 impl League {
-    /// All owners who have signed up, in the order of their ids.
+    /// Returns all owners who have signed up, in the order of their ids.
     ///
     /// # Errors
     /// Errors of the database.
@@ -462,7 +462,7 @@ impl League {
         })
     }
 
-    /// All invitations, in the order in which they were made.
+    /// Returns all invitations, in the order in which they were made.
     ///
     /// # Errors
     /// Errors of the database.

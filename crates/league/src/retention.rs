@@ -10,7 +10,7 @@ use super::{League, failed, utc};
 use referee_store::StoreError;
 
 impl League {
-    /// The matches of a ladder after this number that ended before this time, so many at most, up to the first one that ended
+    /// Reads at most `limit` matches of a ladder after this number that ended before this time, up to the first one that ended
     /// later.
     ///
     /// # Errors

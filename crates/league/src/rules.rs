@@ -10,11 +10,11 @@ use referee_store::from_json;
 /// A version of the rules of a ladder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RulesVersion {
-    /// Identifies its files.
+    /// The identity of the files.
     pub version: String,
     /// The number of the first match that is played with it.
     pub since: u32,
-    /// When it was first played, in UTC.
+    /// The time of the first match with these rules, in UTC.
     pub at: String,
     /// The files that differ from those of the version before; none for the first version.
     pub changed: Vec<String>,

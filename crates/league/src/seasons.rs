@@ -17,9 +17,9 @@ pub struct Season {
     /// From 1, in order.
     pub number: u32,
     pub name: String,
-    /// When it ended, in UTC. Matches whose results came later belong to the next one.
+    /// In UTC. Matches whose results came later belong to the next season.
     pub ended_at: String,
-    /// Whether players have started the next one from their ratings.
+    /// Whether players have started the next season from their ratings.
     pub keeps_ratings: bool,
     /// The user of the operating system who ended it.
     pub ended_by: String,

@@ -26,7 +26,7 @@ pub struct LadderSnapshot {
     pub fit: Arc<Anchored>,
     /// The players that are there now: connected, or programs.
     pub online: BTreeSet<String>,
-    /// Since when others are not there, in UTC, if they have been there.
+    /// The time since which players that are not there have been away, in UTC.
     pub away: BTreeMap<String, String>,
     /// The players that are not paired now.
     pub states: BTreeMap<String, PlayerState>,
@@ -60,7 +60,7 @@ pub struct LadderSnapshot {
     pub jobs: usize,
     /// The number of matches in progress here.
     pub running: usize,
-    /// When the last match ended, in UTC.
+    /// The end of the last match, in UTC.
     pub last_result: Option<String>,
 }
 
@@ -115,11 +115,11 @@ pub struct LeadTaken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlayerState {
     Paused,
-    /// Until this time, in UTC, because of its faults.
+    /// The player is excluded until this time, in UTC, because of its faults.
     Excluded(String),
     /// The owner has used up the matches of the day.
     OutOfQuota,
-    /// It plays on workers only, and none is active.
+    /// The player plays on workers only, and none is active.
     NoWorker,
 }
 

@@ -23,7 +23,7 @@ const PROVISIONAL: f64 = 80.0;
 /// A rating from fewer matches is provisional too.
 const LEAST_MATCHES: u32 = 30;
 
-/// After this time without a match a player is inactive: standings do not show it.
+/// The time without a match after which a player is inactive: standings do not show it.
 const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// A season widens the interval of a rating that players start from by this factor, and to this margin at least, in Elo. A bot can
@@ -67,7 +67,7 @@ pub struct LadderTally {
     seating: Seating,
     /// Whether the unit is a mirrored set.
     is_mirrored: bool,
-    /// Fixed ratings by bot.
+    /// The fixed ratings by bot.
     anchors: BTreeMap<String, f64>,
     players: Vec<PlayerTally>,
     by_name: HashMap<String, Entrant>,
@@ -100,7 +100,7 @@ impl RatingInputs {
 struct PlayerTally {
     name: String,
     counts: MatchCounts,
-    /// When its last match ended, in UTC.
+    /// The end of the last match, in UTC.
     last_seen: Option<String>,
 }
 
@@ -117,11 +117,11 @@ pub struct LadderRow {
     /// The probability that it is stronger than the player in the next place; `None` without one. It comes from their
     /// difference in the fit: their intervals share an uncertainty.
     pub stronger_than_next: Option<f64>,
-    /// When its last match ended, in UTC.
+    /// The end of the last match, in UTC.
     pub last_seen: Option<String>,
     /// The name that people see instead of its name.
     pub display_name: Option<String>,
-    /// Whether its bot was disqualified from the start.
+    /// Whether the bot was disqualified from the start.
     #[serde(skip)]
     is_annulled: bool,
 }
@@ -139,7 +139,7 @@ pub struct Standing {
     /// Whether the rating is fixed.
     #[serde(rename = "anchor")]
     pub is_anchor: bool,
-    /// Whether its difference to the field is uncertain by more than 80 Elo, or comes from fewer than 30 matches.
+    /// Whether the difference to the field is uncertain by more than 80 Elo, or comes from fewer than 30 matches.
     #[serde(rename = "provisional")]
     pub is_provisional: bool,
     /// Whether no later version of the bot has played.
@@ -157,11 +157,11 @@ impl LadderRow {
     }
 }
 
-/// The teams of a ladder.
+/// The seats and sides of a ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LadderSeats {
     pub seating: Seating,
-    /// Whether it is played in mirrored sets.
+    /// Whether the ladder is played in mirrored sets.
     pub is_mirrored: bool,
 }
 
@@ -549,7 +549,7 @@ mod tests {
         book.player("eve").unwrap();
         let strengths = strengths(&mut book);
         assert!((strengths[2].rating - strengths[0].rating).abs() < 5.0 && strengths[2].margin > 500.0);
-        // Another bot starts from the level of the field.
+        // The new bot starts from the level of the field.
         assert!((100.0..strengths[0].rating).contains(&strengths[3].rating));
         assert_eq!(book.versions("alice").len(), 2);
     }

@@ -99,7 +99,7 @@ pub fn cost(dollars: f64) -> String {
     }
 }
 
-/// Both in words, for a single bot; `None` if it reported nothing.
+/// Describes faults and totals in words, for a single bot; `None` if it reported nothing.
 pub(crate) fn in_words(faults: &Faults, totals: &InfoTotals) -> Option<String> {
     let pairs = |headings: &[&str], cells: Vec<String>| -> Vec<String> {
         let pairs = headings.iter().zip(cells).filter(|(_, cell)| !matches!(&**cell, "0" | "" | "0s"));

@@ -15,7 +15,7 @@ pub enum Population {
 }
 
 impl Population {
-    /// Returns whether figures speak only of the openings that were played.
+    /// Returns the openings for which figures are valid: openings like those that were played, or only these.
     pub fn new(is_of_played_openings: bool) -> Population {
         if is_of_played_openings { Population::TheseOpenings } else { Population::OpeningsLikeThese }
     }

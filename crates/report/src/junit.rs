@@ -20,7 +20,7 @@ pub struct JunitStep<'a> {
 #[derive(Clone, Debug)]
 pub enum StepStatus {
     Passed,
-    /// It was skipped, for this reason.
+    /// The step was skipped, for this reason.
     Skipped(String),
     Failed {
         message: String,
@@ -64,7 +64,7 @@ pub(super) struct Case {
     pub(super) took: Duration,
     pub(super) outcome: CaseOutcome,
     pub(super) output: String,
-    /// None if empty.
+    /// The standard error; nothing is written if it is empty.
     pub(super) stderr: String,
 }
 
@@ -76,7 +76,7 @@ pub(super) enum CaseOutcome {
         message: String,
         description: String,
     },
-    /// It was not possible to say whether the test passes.
+    /// The test could neither pass nor fail.
     Error {
         kind: &'static str,
         message: String,

@@ -28,9 +28,9 @@ use crate::tested_bot::TestedBot;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegressionOutcome {
     Judged(Verdict),
-    /// Nothing was played: both are the same version.
+    /// No set was played: both are the same version.
     SameVersion,
-    /// Without a verdict, for this reason.
+    /// The run has no verdict, for this reason.
     Undecided(String),
     Interrupted,
     CouldNotRun(String),
@@ -113,7 +113,7 @@ pub struct RegressionReport {
     game: String,
     new: TestedBot,
     base: TestedBot,
-    /// Whether both have the same program, scripts and named files.
+    /// Whether the two bots have the same program, scripts and named files.
     same_files: bool,
     /// The names among `new` and `base` whose programs changed during the run.
     changed: Vec<&'static str>,
@@ -139,9 +139,10 @@ pub struct RegressionReport {
     possible_scores: Option<PossibleScores>,
     /// In logistic Elo; infinite values are `null`.
     elo: Option<Estimate>,
-    /// Whether the verdict and the estimates speak of openings like those that were played, or only of these.
+    /// The openings of which the verdict and the estimates hold: openings like those that were played, or only these.
     population: Population,
-    /// The same of openings like those that were played, if `elo` is not and there is more than one opening.
+    /// The difference in logistic Elo on openings like those that were played, if `elo` is not on those and there is more than
+    /// one opening.
     elo_of_openings_like_these: Option<Estimate>,
     normalized_elo: Option<Estimate>,
     /// The reason why there is no normalized Elo.
@@ -598,7 +599,7 @@ fn direction(elo: f64) -> Option<&'static str> {
     }
 }
 
-/// With one decimal below 10%.
+/// Writes a share with one decimal below 10%.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     let step = if percent < 10.0 { 10.0 } else { 1.0 };
@@ -669,7 +670,7 @@ pub fn cautioned(assumption: &str, caution: Option<&str>) -> String {
     caution.map_or_else(|| assumption.to_owned(), |caution| format!("{assumption}; {caution}"))
 }
 
-/// With at most three decimals.
+/// Rounds to three decimals.
 fn rounded(value: f64) -> f64 {
     (1000.0 * value).round() / 1000.0
 }

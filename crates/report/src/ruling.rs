@@ -12,18 +12,18 @@ use serde::Serialize;
 pub struct PublicRuling {
     /// From 1.
     pub id: u32,
-    /// When it was made, in UTC.
+    /// In UTC.
     pub at: String,
     pub act: RulingAct,
-    /// The same in words: `m17 is awarded to alice`.
+    /// The decision in words: `m17 is awarded to alice`.
     pub decision: String,
-    /// The matches: m17.
+    /// The ids of the matches: m17.
     pub matches: Vec<String>,
     /// The entrant or bot that is disqualified or renamed.
     pub name: Option<String>,
     /// The reason why it was made; `None` if the reason is private.
     pub reason: Option<String>,
-    /// When it was undone, in UTC.
+    /// In UTC.
     pub undone_at: Option<String>,
 }
 

@@ -5,13 +5,13 @@ use serde::Serialize;
 /// The leader or winner, and the reason. Its fields hold all that its text says.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Story {
-    /// One sentence without a full stop: `Nettle won the Autumn Cup`.
+    /// A sentence without a full stop: `Nettle won the Autumn Cup`.
     pub heading: String,
     /// Sentences that explain it, in parts.
     pub why: Vec<StoryPart>,
     /// The only leader; `None` before the first result, and while several share the first place.
     pub leader: Option<String>,
-    /// The next one.
+    /// The entrant after the leader.
     pub second: Option<String>,
     /// The amount by which the leader is ahead, in points or in Elo.
     pub lead: Option<f64>,
@@ -50,7 +50,7 @@ impl Story {
         self.why.push(StoryPart { text: text.into(), r#match: Some(id.to_owned()) });
     }
 
-    /// All sentences as one text.
+    /// Joins all sentences to one text.
     pub fn text(&self) -> String {
         self.why.iter().map(|part| part.text.as_str()).collect()
     }

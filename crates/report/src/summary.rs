@@ -35,7 +35,7 @@ pub struct BotSummary {
     pub matches: u32,
     #[serde(flatten)]
     pub wdl: Wdl,
-    /// The sum of its scores.
+    /// The sum of the scores of the bot.
     pub score: f64,
     /// The mean amount that it gets a match; omitted in games without amounts, and before its first complete set.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,7 @@ pub struct Comparison {
     pub score: Option<Estimate>,
     /// The difference in logistic Elo; infinite values are `null`.
     pub elo: Option<Estimate>,
-    /// The same on openings like these, if sets share openings and there is more than one.
+    /// The difference in logistic Elo on openings like these, if sets share openings and there is more than one.
     pub elo_of_openings_like_these: Option<Estimate>,
     /// The likelihood of superiority: the probability that the first bot is stronger.
     pub superiority: Option<f64>,
@@ -102,7 +102,7 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// All results, in the format of `--json`.
+/// The results of a run, in the format of `--json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "summary")]
 pub struct RunSummary {

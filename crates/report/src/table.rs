@@ -106,7 +106,7 @@ pub fn difference_lines(summary: &RunSummary) -> Option<String> {
     Some(if one.sets.is_some() { format!("{text}\nsets by score: {}", counts.join(", ")) } else { text })
 }
 
-/// The result of a match of this game, in one line.
+/// Describes the result of a match in one line.
 pub fn result_line(finished: &FinishedMatch, game: &Meta) -> String {
     let Ending { ended_by, reason, ranks, amounts, fault, .. } = &finished.ending;
     let winners: Vec<&str> = match ranks {

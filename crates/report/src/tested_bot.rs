@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 /// The characters shown of a hash.
 const SHORT: usize = 12;
 
-/// One of the two bots of a comparison.
+/// A bot of a comparison of two.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestedBot {
     /// The command line, or `tcp:NAME`.

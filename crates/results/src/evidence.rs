@@ -105,7 +105,7 @@ impl FirstFaults {
         self.0.entry(key).or_insert_with(|| (id.to_owned(), evidence.clone()));
     }
 
-    /// Each with the name of its bot and the id of its match, ordered by bot and code.
+    /// Iterates over the faults with the name of the bot and the id of the match, ordered by bot and code.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str, &Evidence)> {
         self.0.iter().map(|((bot, _), (id, evidence))| (&**bot, &**id, evidence))
     }

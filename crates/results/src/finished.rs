@@ -27,7 +27,7 @@ pub struct FinishedMatch {
     pub ending: Ending,
     /// The reason why it was aborted; `None` if it has a result.
     pub cause: Option<Cause>,
-    /// Whether it has no result and is not replayed.
+    /// Whether the match has no result and is not replayed.
     pub is_void: bool,
     /// By seat.
     pub faults: Vec<Faults>,
@@ -41,7 +41,7 @@ pub struct FinishedMatch {
     pub moves: Option<SetMoves>,
     /// The number of moves.
     pub decisions: u32,
-    /// From opening to end, in microseconds.
+    /// The time from opening to end, in microseconds.
     pub duration_us: u64,
     /// The longest delay of an answer by the referee's own lag, in milliseconds.
     pub lag_ms: u64,
@@ -67,7 +67,7 @@ pub struct SharedFault {
     pub code: FaultCode,
     /// The match in which it counts for the bot.
     pub counted_in: String,
-    /// All affected matches; only in the match in which it counts.
+    /// The affected matches; only in the match in which the fault counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<Vec<String>>,
 }

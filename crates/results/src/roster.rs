@@ -50,7 +50,7 @@ impl Roster {
         self.seated_at(lineup.seating(), &entrants)
     }
 
-    /// The same for entrants from a database, which may not be in this roster; their bots get the index
+    /// The bots by seat of entrants from a database, which may not be in this roster; their bots get the index
     /// [`Roster::len`].
     pub fn seated_at(&self, seating: Seating, entrants: &[u16]) -> Vec<usize> {
         let bot = |(seat, &entrant): (usize, &u16)| {

@@ -30,7 +30,7 @@ pub const BUSY: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Schema {
     pub name: &'static str,
-    /// `PRAGMA user_version`.
+    /// The number in `PRAGMA user_version`.
     pub version: i64,
     /// The statements that create its tables.
     pub tables: &'static [&'static str],
@@ -71,7 +71,7 @@ impl Schema {
                 return Ok(());
             }
             let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            // Another process may have created them meanwhile.
+            // The tables may have been created by another process meanwhile.
             if version(&transaction)? == 0 {
                 self.create(&transaction)?;
                 rows(&transaction)?;

@@ -58,7 +58,7 @@ impl From<StoreError> for Wrong {
 }
 
 impl StoreError {
-    /// An error of SQLite with this database.
+    /// Converts an error of SQLite with this database.
     pub(crate) fn of_sqlite(database: &'static str, error: &rusqlite::Error) -> StoreError {
         let kind = match error.sqlite_error_code() {
             Some(DiskFull) => io::ErrorKind::StorageFull,

@@ -44,7 +44,7 @@ pub struct Lease {
     pub worker: Option<String>,
     /// The number of times that a worker received it.
     pub deliveries: u32,
-    /// When it was queued, received or last made progress: seconds since 1970.
+    /// The time at which the set was queued, received or last made progress: seconds since 1970.
     pub moved_at: u64,
     /// The unit as JSON.
     pub unit: String,
@@ -60,10 +60,10 @@ pub struct WorkerRow {
     pub state: String,
     pub reason: Option<String>,
     pub is_connected: bool,
-    /// When it first connected: seconds since 1970; 0: now.
+    /// The first connection: seconds since 1970; 0: now.
     #[serde(skip)]
     pub joined_at: u64,
-    /// When something of it last changed.
+    /// The last change of the row: seconds since 1970.
     #[serde(skip)]
     pub seen_at: u64,
     pub sets: u32,
@@ -82,7 +82,7 @@ fn failed(error: rusqlite::Error) -> StoreError {
     SCHEMA.failed(error)
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 fn now() -> u64 {
     crate::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -95,7 +95,7 @@ impl Leases {
     pub fn open(folder: &Folder, run: &[u8; 16]) -> Result<Leases, StoreError> {
         let is_new = !folder.has_file(NAME)?;
         if is_new {
-            // It contains seeds: other users must not read it.
+            // The database contains seeds: other users must not read it.
             drop(folder.create(NAME)?);
         }
         keep_private(folder.path());
@@ -137,13 +137,13 @@ impl Leases {
         Leases { db, wait: StorageWait::default(), is_durable: false, _checkpoints: None }
     }
 
-    /// From now on waits while the disk is full.
+    /// Waits from now on while the disk is full.
     #[must_use]
     pub fn waiting(self, wait: StorageWait) -> Leases {
         Leases { wait, ..self }
     }
 
-    /// From now on a queued set survives a power failure too: for runs that do not derive their sets from a schedule.
+    /// Lets a queued set survive a power failure too: for runs that do not derive their sets from a schedule.
     #[must_use]
     pub fn durable(self) -> Leases {
         Leases { is_durable: true, ..self }
@@ -212,7 +212,7 @@ impl Leases {
         self.db.query_row(sql, [], |row| row.get(0)).map_err(failed)
     }
 
-    /// A worker has received an attempt. `deliveries`: how often a worker did.
+    /// Notes that a worker has received an attempt. `deliveries`: the number of times that a worker did.
     pub fn take(&self, set: u32, attempt: u32, worker: &str, deliveries: u32) -> Result<(), StoreError> {
         self.run_sql(
             "UPDATE sets SET state = 'out', worker = ?3, deliveries = ?4, moved_at = ?5 \
@@ -221,7 +221,7 @@ impl Leases {
         )
     }
 
-    /// An attempt has made progress.
+    /// Notes that an attempt has made progress.
     pub fn touch(&self, set: u32, attempt: u32) -> Result<(), StoreError> {
         self.run_sql(
             "UPDATE sets SET moved_at = ?3 WHERE \"set\" = ?1 AND attempt = ?2",
@@ -229,7 +229,7 @@ impl Leases {
         )
     }
 
-    /// An attempt is queued again: no worker has it any more.
+    /// Queues an attempt again: no worker has it any more.
     pub fn put_back(&self, set: u32, attempt: u32, deliveries: u32) -> Result<(), StoreError> {
         self.run_sql(
             "UPDATE sets SET state = 'queued', deliveries = ?3 WHERE \"set\" = ?1 AND attempt = ?2",
@@ -237,17 +237,18 @@ impl Leases {
         )
     }
 
-    /// A set is not tried again in this process.
+    /// Gives up a set: it is not tried again in this process.
     pub fn give_up(&self, set: u32) -> Result<(), StoreError> {
         self.run_sql("UPDATE sets SET state = 'given_up', unit = '' WHERE \"set\" = ?1", params![set])
     }
 
-    /// The last attempt at a set has an outcome that counts, but matches of the set are still to be played.
+    /// Retires a set, whose number is not used again: its outcome counts although matches are still to be played, or it was
+    /// taken back.
     pub fn retire(&self, set: u32) -> Result<(), StoreError> {
         self.run_sql("UPDATE sets SET state = 'replaced', unit = '' WHERE \"set\" = ?1", params![set])
     }
 
-    /// A set has an outcome that counts, or is not needed any more.
+    /// Closes a set that has an outcome that counts, or is not needed any more.
     pub fn close(&self, set: u32) -> Result<(), StoreError> {
         self.run_sql("DELETE FROM sets WHERE \"set\" = ?1", params![set])
     }
@@ -281,7 +282,7 @@ impl Leases {
         )
     }
 
-    /// The workers by name.
+    /// Reads the workers, in the order of their names.
     pub fn workers(&self) -> Result<Vec<WorkerRow>, StoreError> {
         let worker = |row: &Row<'_>| {
             Ok(read_row!(row as WorkerRow {

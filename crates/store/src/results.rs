@@ -46,7 +46,7 @@ pub struct Results {
 /// The description of a tournament.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// For display.
+    /// The name for display.
     pub name: String,
     pub game: String,
     pub rules: u32,
@@ -100,7 +100,7 @@ impl Results {
                 folder.remove(&name)?;
             }
         }
-        // It contains the seed: other users must not read it.
+        // The database contains the seed: other users must not read it.
         drop(folder.create(&unfinished)?);
         let make = || {
             let mut db = Connection::open(&path_of_it)?;
@@ -257,7 +257,7 @@ impl Results {
         json_value(&self.db, &self.path, "absent")
     }
 
-    /// All entrants, in order.
+    /// Reads all entrants, in order.
     ///
     /// # Errors
     /// I/O errors, or if a row is invalid.
@@ -327,8 +327,8 @@ impl Results {
         found.map(|row| row.is_some()).map_err(failed)
     }
 
-    /// All results by number: the input of schedules, standings and ratings. Results that a ruling replaced
-    /// by a replay are left out.
+    /// Reads all results by number: the input of schedules, standings and ratings. Results that a ruling replaced by a replay
+    /// are left out.
     ///
     /// # Errors
     /// If a row is invalid.
@@ -377,7 +377,7 @@ impl Results {
         moves.and_then(Iterator::collect).map_err(failed)
     }
 
-    /// All rulings, in the order in which they were made.
+    /// Reads all rulings, in the order in which they were made.
     ///
     /// # Errors
     /// If a row is invalid.
@@ -508,7 +508,7 @@ impl Results {
         self.for_each_row(|row| each(row.map_err(StoreError::from)?))
     }
 
-    /// The same, but `each` also receives invalid rows.
+    /// Passes all rows to `each`, also invalid ones.
     ///
     /// # Errors
     /// If the database cannot be read, and those of `each`.

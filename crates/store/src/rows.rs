@@ -30,7 +30,7 @@ pub struct EntrantRow {
     pub display_name: Option<String>,
     /// The command line, or tcp:NAME.
     pub source: String,
-    /// Path -> SHA-256.
+    /// The SHA-256 by path.
     pub files: BTreeMap<String, String>,
     /// The first round in which it is paired.
     pub joins: u32,
@@ -55,9 +55,9 @@ pub struct MatchRow {
     pub faulted: SeatSet,
     /// Seats that lost by a fault, and their partners.
     pub forfeited: SeatSet,
-    /// As in `end`, or `cut_off`, or [`VOID`].
+    /// The word in `end`, or `cut_off`, or [`VOID`].
     pub ended_by: String,
-    /// As in `end`.
+    /// The text in `end`.
     pub reason: String,
     /// By seat.
     pub scores: Option<Vec<f64>>,
@@ -125,7 +125,7 @@ impl MatchRow {
 
 type RowDefect = Box<dyn Error + Send + Sync>;
 
-/// An invalid row.
+/// The defect of an invalid row, with its place.
 #[derive(Debug)]
 pub struct BadRow {
     pub id: Option<MatchId>,

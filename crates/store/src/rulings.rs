@@ -27,7 +27,7 @@ pub enum RulingAct {
     Replay,
     /// An entrant or bot loses a match, or takes part no longer.
     Disqualify,
-    /// It has another display name.
+    /// An entrant or bot has another display name.
     Rename,
 }
 
@@ -41,13 +41,13 @@ stored_words!(RulingAct {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuledMatch {
-    /// m17 is 17.
+    /// The number in the id: 17 for m17.
     pub number: u32,
     /// The last attempt before the ruling; 0 if there is none.
     pub attempt: u32,
     /// The player who gets the points; `None` for a draw, and for a match that does not count.
     pub winner: Option<String>,
-    /// On a ladder: why it was played.
+    /// The reason why the match was played, on a ladder.
     #[serde(default)]
     pub kind: MatchKind,
 }
@@ -84,7 +84,7 @@ pub struct RulingRow {
     pub matches: Vec<RuledMatch>,
     /// The entrant or bot that is disqualified or renamed.
     pub name: Option<String>,
-    /// Whether all results of a disqualified one are annulled.
+    /// Whether all results of a disqualified entrant or bot are annulled.
     pub is_from_start: bool,
     /// The display names before and after.
     #[serde(skip)]
@@ -92,13 +92,13 @@ pub struct RulingRow {
     /// The round of a tournament that was paired next when it was made.
     #[serde(skip)]
     pub since: u32,
-    /// The same when it was undone.
+    /// The round that was paired next when the ruling was undone.
     #[serde(skip)]
     pub until: Option<u32>,
     pub reason: String,
     /// Whether the reason is public.
     pub is_public: bool,
-    /// Set if it was undone.
+    /// The undoing, if the ruling was undone.
     pub undone: Option<UndoneRuling>,
 }
 
@@ -207,7 +207,7 @@ pub enum RequestedDecision<M = String> {
     Award { id: M, winner: Option<String> },
     /// A match is played again.
     Replay(M),
-    /// It plays no more, or loses a match.
+    /// An entrant or bot plays no more, or loses a match.
     Disqualify { name: String, from: DisqualifiedFrom<M> },
     /// People see another name; its name without one.
     Rename { name: String, display: Option<String> },
@@ -219,16 +219,16 @@ pub enum RequestedDecision<M = String> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DisqualifiedFrom<M = String> {
-    /// It loses this match.
+    /// The entrant or bot loses this match.
     Match(M),
-    /// It plays no more.
+    /// The entrant or bot plays no more.
     Now,
     /// The results are annulled, too.
     Start,
 }
 
 impl<M> DisqualifiedFrom<M> {
-    /// As options say it: from a match, or from the start; otherwise from now on.
+    /// Chooses the matches as options say: from a match, or from the start; otherwise from now on.
     pub fn of(from_match: Option<M>, from_start: bool) -> DisqualifiedFrom<M> {
         match (from_match, from_start) {
             (Some(id), _) => DisqualifiedFrom::Match(id),
@@ -250,7 +250,7 @@ pub fn only_opponent<P: PartialEq>(players: impl IntoIterator<Item = P>, loser: 
 pub struct UndoneRuling {
     #[serde(skip)]
     pub id: u32,
-    /// [`RulingRow::until`].
+    /// The value of [`RulingRow::until`].
     #[serde(skip)]
     pub until: u32,
     /// In UTC.
@@ -287,7 +287,7 @@ pub fn undo_ruling(db: &Connection, undone: &UndoneRuling) -> rusqlite::Result<(
     db.execute(sql, params![id, until, at, user, reason]).map(drop)
 }
 
-/// All rulings, in the order in which they were made.
+/// Reads all rulings, in the order in which they were made.
 ///
 /// # Errors
 /// If a row is damaged; errors of the database.

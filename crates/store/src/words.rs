@@ -5,7 +5,7 @@
 macro_rules! stored_words {
     ($name:ident { $($variant:ident => $word:literal),+ $(,)? }) => {
         impl $name {
-            /// As in the database and in JSON.
+            /// Returns the word in the database and in JSON.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $($name::$variant => $word,)+

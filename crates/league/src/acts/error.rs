@@ -24,7 +24,7 @@ pub enum ActError {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is not the request of an owner.
+    /// The request is not that of an owner.
     NotOwner,
     NotAllowed,
     NotFound,

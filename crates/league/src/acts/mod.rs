@@ -51,7 +51,7 @@ pub enum OwnerAct<'a> {
     },
     /// Replaces the token. Bots may connect with the one before it for another hour, so that no connection is lost.
     ReplaceToken {
-        /// SHA-256 of the new one.
+        /// The SHA-256 of the new token.
         hash: [u8; 32],
     },
     /// Leaves the league: its profile is erased, its bots play no longer, results stay.
@@ -105,7 +105,7 @@ pub enum OrganiserAct<'a> {
     /// Adds an organiser, who signs in on the page `/organiser`, or replaces the token of one.
     AddOrganiser {
         name: &'a str,
-        /// SHA-256 of the token.
+        /// The SHA-256 of the token.
         hash: [u8; 32],
     },
     /// Lets an organiser sign in no longer.
@@ -127,7 +127,7 @@ pub enum OrganiserAct<'a> {
     NameToken {
         owner: &'a str,
         name: &'a str,
-        /// SHA-256 of the token.
+        /// The SHA-256 of the token.
         hash: [u8; 32],
     },
     /// Takes back a further token.
@@ -144,7 +144,7 @@ pub enum OrganiserAct<'a> {
         owner: &'a str,
         /// SHA-256 of the new token.
         hash: [u8; 32],
-        /// Whether the one before it is invalid at once.
+        /// Whether the former token is invalid at once.
         is_at_once: bool,
     },
     /// Replaces the tokens of owners and of bots that have tokens of their own, by name, at once.
@@ -166,19 +166,19 @@ pub enum OrganiserAct<'a> {
     /// Refuses a submission that waits for approval.
     RejectSubmission {
         id: u32,
-        /// Why; it is added to the log of the submission.
+        /// The reason, which is added to the log of the submission.
         reason: &'a str,
     },
     /// Ends the season in progress on all ladders. Results that are stored later belong to the next one.
     EndSeason {
         name: &'a str,
-        /// Whether players start the next one from their ratings.
+        /// Whether players start the next season from their ratings.
         keeps_ratings: bool,
     },
-    /// The same at the time of an event in the file, once: it is noted as done also if no season can end.
+    /// Ends the season at the time of an event in the file, once: it is noted as done also if no season can end.
     EndSeasonAtEvent {
         name: &'a str,
-        /// Whether players start the next one from their ratings.
+        /// Whether players start the next season from their ratings.
         keeps_ratings: bool,
     },
     /// Puts the effects of events in the file into force.

@@ -22,7 +22,7 @@ use crate::seasons::CURRENT;
 #[derive(Clone, Debug)]
 pub struct LadderMatches {
     pub ladder: String,
-    /// m17
+    /// The ids: m17.
     pub ids: Vec<String>,
 }
 
@@ -153,7 +153,7 @@ fn ruling_on(
     Ok(RulingRow { ladder: Some(on.ladder.clone()), matches, ..row })
 }
 
-/// Changes the display name of a bot. It must not look like another one. Returns what they saw before.
+/// Changes the display name of a bot. It must not look like another one. Returns the name that people saw before.
 fn rename(db: &Connection, bot: &str, display: Option<&str>) -> Result<Option<String>, ActError> {
     let bots = read_bots(db)?;
     let own = bots.iter().find(|own| own.name == bot);

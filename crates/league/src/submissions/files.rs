@@ -153,7 +153,7 @@ impl SubmissionFiles {
         league.erase_submission_logs(before(LOGS_KEPT))
     }
 
-    /// Checks that the files of submissions need no more space than they may, with so many bytes more of this owner.
+    /// Checks that the files of submissions need no more space than they may, with this number of further bytes of the owner.
     ///
     /// # Errors
     /// [`Refusal::NoSpace`]; I/O errors.
@@ -193,7 +193,7 @@ impl SubmissionFiles {
         })
     }
 
-    /// The archive of a submission.
+    /// Returns the path of the archive.
     pub fn archive(&self, id: u32) -> PathBuf {
         archive(self.archives.path(), id)
     }
@@ -208,7 +208,7 @@ impl SubmissionFiles {
         self.bots.path().join(id.to_string())
     }
 
-    /// The same, relative to the directory of the league.
+    /// Returns the path of [`SubmissionFiles::bot`], relative to the directory of the league.
     pub fn bot_in_league(id: u32) -> PathBuf {
         Path::new(SUBMISSIONS).join(BOTS).join(id.to_string())
     }
@@ -253,7 +253,8 @@ impl SubmissionFiles {
         KeptOnLadder::within(&self.kept(id))
     }
 
-    /// The same, given the directory of the league, in which nothing is created.
+    /// Reads the kept data as [`SubmissionFiles::kept_data`] does, given the directory of the league, in which nothing is
+    /// created.
     pub fn kept_data_in_league(league: &Path, id: u32) -> Vec<KeptOnLadder> {
         KeptOnLadder::within(&league.join(SUBMISSIONS).join(KEPT_DATA).join(id.to_string()))
     }
@@ -322,7 +323,7 @@ impl SpaceUse {
         for entry in std::fs::read_dir(archives)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            // It may have been removed meanwhile.
+            // The file may have been removed meanwhile.
             let (Some(id), Ok(of)) = (id_of(&name), entry.metadata()) else { continue };
             add(id, of.len());
             let size = unpacked.entry(id).or_default();
@@ -338,7 +339,7 @@ impl SpaceUse {
         Ok(used)
     }
 
-    /// Checks that there is space for so many bytes more, of the owner and of all.
+    /// Checks that there is space for this number of further bytes, of the owner and of all.
     fn check(self, space: SubmissionSpace, own: u64, all: u64) -> Result<(), ActError> {
         if self.owner.saturating_add(own) > space.owner {
             return Err(Refusal::NoSpace.because(format_args!(
@@ -392,7 +393,7 @@ pub struct ArrivingArchive {
     archives: PathBuf,
     /// The directory of bots that have passed.
     bots: PathBuf,
-    /// As it was when the archive began to arrive.
+    /// The use of space when the archive began to arrive.
     used: SpaceUse,
     arriving: ArrivingSize,
     owner: String,

@@ -29,19 +29,19 @@ use super::{League, failed, utc};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubmissionState {
-    /// It is in the queue.
+    /// The submission is in the queue.
     Received,
-    /// It is unpacked and built.
+    /// The submission is unpacked and built.
     Building,
     /// The bot plays test matches.
     Checking,
-    /// It has passed, and the organiser has to approve it.
+    /// The submission has passed, and the organiser has to approve it.
     Waiting,
     /// The bot takes part.
     Playing,
     /// A later version has replaced it, or the bot takes part no longer.
     Retired,
-    /// It did not pass, or the organiser rejected it.
+    /// The submission did not pass, or the organiser rejected it.
     Failed,
 }
 
@@ -80,14 +80,14 @@ impl SubmissionState {
 pub struct Submission {
     /// From 1.
     pub id: u32,
-    /// As in [`LeagueBot::owner`](super::LeagueBot::owner).
+    /// The id of the owner: see [`LeagueBot::owner`](super::LeagueBot::owner).
     #[serde(skip)]
     pub owner: String,
     /// The name of its bot, once its `bot.toml` has been read.
     pub bot: Option<String>,
     /// The number of this submission of the bot, from 1; the player is `NAME@VERSION`.
     pub version: Option<u32>,
-    /// For display.
+    /// The language, for display.
     pub language: Option<String>,
     /// The command line of the bot.
     #[serde(skip)]
@@ -101,7 +101,7 @@ pub struct Submission {
     /// The ladders whose check it has passed.
     pub ladders: BTreeSet<String>,
     pub state: SubmissionState,
-    /// Whether the organiser has approved it.
+    /// Whether the organiser has approved the submission.
     #[serde(rename = "approved")]
     pub is_approved: bool,
     #[serde(skip)]
@@ -109,9 +109,9 @@ pub struct Submission {
     /// The report of the build and the check.
     #[serde(skip)]
     pub log: String,
-    /// When it came, in UTC.
+    /// In UTC.
     pub received_at: String,
-    /// When its state changed last, in UTC.
+    /// The last change of the state, in UTC.
     pub changed_at: String,
 }
 
@@ -120,7 +120,7 @@ pub struct Submission {
 pub struct SubmittedBot<'a> {
     pub name: &'a str,
     pub command: &'a str,
-    /// For display.
+    /// The language, for display.
     pub language: Option<&'a str>,
 }
 
@@ -210,7 +210,7 @@ impl League {
         query.query_row([id], read_submission).optional().map_err(failed)
     }
 
-    /// All submissions, or those of an owner, in the order in which they came.
+    /// Returns all submissions, or those of an owner, in the order in which they came.
     ///
     /// # Errors
     /// Errors of the database.
@@ -479,7 +479,6 @@ pub(super) fn approve(db: &Connection, id: u32) -> Result<(), ActError> {
     Ok(())
 }
 
-/// Rejects a submission that waits for approval. The reason is added to its log.
 /// Takes back a submission of an owner that does not play yet.
 pub(super) fn withdraw(db: &Connection, id: u32, owner: &str, at: SystemTime) -> Result<(), ActError> {
     let sql = "UPDATE submissions SET state = 'failed', is_approved = 0, log = log || 'withdrawn by its owner' || char(10), \
@@ -491,6 +490,7 @@ pub(super) fn withdraw(db: &Connection, id: u32, owner: &str, at: SystemTime) ->
     Ok(())
 }
 
+/// Rejects a submission that waits for approval. The reason is added to its log.
 pub(super) fn reject(db: &Connection, id: u32, reason: &str, at: SystemTime) -> Result<(), ActError> {
     waiting(db, id)?;
     db.execute(

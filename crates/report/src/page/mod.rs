@@ -164,7 +164,7 @@ pub fn whole(value: f64) -> String {
     if rounded < 0.0 { format!("−{}", -rounded) } else { format!("{}", rounded.abs()) }
 }
 
-/// The same with a sign for plus: `+338`, `−84`.
+/// A whole number with a sign for plus as well: `+338`, `−84`.
 pub(crate) fn signed(value: f64) -> String {
     let sign = if value.round() > 0.0 { "+" } else { "" };
     format!("{sign}{}", whole(value))

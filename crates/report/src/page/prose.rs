@@ -9,7 +9,7 @@ use super::escaped;
 /// scrolls tables and code that are wider than the page.
 pub fn prose(markdown: &str, top: usize) -> String {
     let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
-    // Whether each of the links that are open is one.
+    // Whether each open link is one of those that stay links.
     let mut links = Vec::new();
     let events = parser.filter_map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Some(Event::Text(text)),

@@ -57,7 +57,7 @@ pub struct Preview {
     pub title: String,
     /// A sentence below the title; may be empty.
     pub text: String,
-    /// The first places.
+    /// The first places, in order.
     pub rows: Vec<PreviewRow>,
     /// The line below: the game, and what the picture is of.
     pub under: String,
@@ -143,7 +143,7 @@ fn shortened(text: &str, size: f32, most: f32) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The lines of a text of at most this width, cut after so many. Words that are too long are broken.
+/// Breaks a text into lines of at most this width, and cuts it after this number of lines. Words that are too long are broken.
 fn wrapped(text: &str, size: f32, most: f32, lines: usize) -> Vec<String> {
     let (mut all, is_whole) = broken(text, size, most, lines);
     if !is_whole && let Some(last) = all.last_mut() {
@@ -189,7 +189,7 @@ fn broken(text: &str, size: f32, most: f32, lines: usize) -> (Vec<String>, bool)
     (all, true)
 }
 
-/// The largest size in which a title takes at most so many lines, and these lines.
+/// Returns the largest size in which a title takes at most this number of lines, and these lines.
 fn fitted(title: &str, most: f32, lines: usize) -> (f32, Vec<String>) {
     for size in TITLE {
         if let (all, true) = broken(title, size, most, lines) {

@@ -20,18 +20,18 @@ pub struct LateInfo {
 }
 
 impl LateInfo {
-    /// Holds it back for so many moves.
+    /// Holds `info` back for this number of moves.
     pub fn new(delay: u32) -> LateInfo {
         LateInfo { delay, waiting: VecDeque::new() }
     }
 
-    /// Adds the `info` of the step after so many moves.
+    /// Adds the `info` of the step after this number of moves.
     pub fn add(&mut self, moves: u32, infos: &[GivenInfo]) {
         let words = |given: &GivenInfo| Some(LateNote(moves, given.seat, info_words(&given.info)?));
         self.waiting.extend(infos.iter().filter_map(words));
     }
 
-    /// Notes that may be shown after so many moves, the earliest first; each note is returned once.
+    /// Returns the notes that may be shown after this number of moves, the earliest first; each note is returned once.
     pub fn due(&mut self, moves: u32) -> Vec<LateNote> {
         let is_due = |note: &&LateNote| note.0.saturating_add(self.delay) <= moves;
         let count = self.waiting.iter().take_while(is_due).count();

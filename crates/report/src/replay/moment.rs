@@ -10,7 +10,7 @@ use super::match_replay::ReplayStep;
 
 /// The least fall of a bot's expectation that decides a match, in thousandths of a point.
 const LEAST_FALL: u16 = 150;
-/// Bots notice the decisive moment at different times: so many moves before or after each other.
+/// The number of moves between the moments at which different bots notice the decisive one.
 const APART: usize = 3;
 
 /// The step that decided a match, to which pages lead.
@@ -185,7 +185,7 @@ mod tests {
         // The opponent has expected the same all the time.
         let one = figures(&[500, 900, 480, 900, 100, 900, 50, 960].map(Some));
         assert_eq!(moment(&one, [2, 1], None), None);
-        // It sends no figures.
+        // The opponent sends no figures.
         let alone = figures(&[Some(500), None, Some(480), None, Some(100), None]);
         assert_eq!(moment(&alone, [2, 1], None).map(|found| found.step), Some(3));
     }

@@ -47,7 +47,7 @@ pub(super) fn origins(before: &[&Shape], after: &[&Shape]) -> Vec<Option<usize>>
     origins
 }
 
-/// The form of the lowest part of a shape, so much larger.
+/// The form of the lowest part of a shape, larger by this many units.
 fn outline(shape: &Shape, by: i16) -> Option<Part> {
     match shape.parts.first()?.form {
         Form::Disc(_, _, radius) => Some(Part::disc(radius + by)),

@@ -16,7 +16,7 @@ const AHEAD: usize = 16;
 #[derive(Debug)]
 struct Thing {
     number: u32,
-    /// As the first of its views shows it.
+    /// The shape in the first view that shows it.
     shape: Shape,
     /// Masks of views with the looks that they show.
     looks: Vec<(u32, u32)>,
@@ -100,7 +100,7 @@ pub(super) type ChangedLine = (u32, usize, Option<String>);
 /// The differences from the position before.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Sorted by thing.
+    /// The changes, sorted by thing.
     pub(super) things: Vec<Change>,
     /// The things that moved and are marked: mask, number.
     pub(super) moved: Vec<(u32, u32)>,

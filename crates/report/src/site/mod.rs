@@ -72,7 +72,7 @@ struct SitePage<'a> {
     /// The page of [`PAGES`] to which it belongs.
     section: &'static str,
     scripts: &'static [&'static str],
-    /// The URL of its picture.
+    /// The URL of the preview picture.
     picture: Option<String>,
 }
 
@@ -81,7 +81,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       form-action 'none'";
 
 impl SitePage<'_> {
-    /// The page of the site of `name` with this content.
+    /// Renders the page with this content on the site called `name`.
     fn text(&self, name: &str, content: &Markup) -> String {
         let top = self.links.top();
         let links = PAGES.map(|(file, name)| NavLink {

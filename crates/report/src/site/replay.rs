@@ -15,7 +15,7 @@ pub enum Unshown {
     /// The record is published when all matches on its deal have been played.
     Unsealed,
     Invalid,
-    /// It cannot be drawn, although its record may be valid.
+    /// The match cannot be drawn, although its record may be valid.
     Undrawn,
 }
 
@@ -125,7 +125,7 @@ impl Site<'_> {
             (facts(&rows))
             @if replay.is_some() {
                 p class="note" {
-                    // The player fills it.
+                    // The script of the replay fills the link.
                     a id="record" href="#" download={ (Escaped(&listed.id)) ".jsonl" } { "Download the record" }
                     " and verify it: " code { "referee verify " (Escaped(&listed.id)) ".jsonl" }
                     ". This page contains it, too: " code { "referee verify " (Escaped(&listed.id)) ".html" }

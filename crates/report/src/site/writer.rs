@@ -58,7 +58,7 @@ impl SiteFolders {
 /// A match page that was written.
 #[derive(Debug)]
 struct WrittenPage {
-    /// The hash of its sources.
+    /// The hash of the sources of the page.
     source: u64,
     is_invalid: bool,
     /// The number of moves of its replay.
@@ -71,7 +71,7 @@ pub struct SiteWriter {
     folders: SiteFolders,
     /// The address at which it is published, if known.
     url: Option<PublicUrl>,
-    /// Whether the `info` of bots is shown.
+    /// Whether and when the `info` of bots is shown.
     info: PublishedInfo,
     /// Gets a line for each match whose replay is left out.
     warn: fn(String),
@@ -113,7 +113,7 @@ impl SiteWriter {
         Ok(self.folders.write(path, bytes)?)
     }
 
-    /// Writes all pages, those of matches on so many threads and before those that link to them. Each file is replaced as a
+    /// Writes all pages, those of matches on this number of threads and before those that link to them. Each file is replaced as a
     /// whole. `tick` is called after each match.
     ///
     /// # Errors

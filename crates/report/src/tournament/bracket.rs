@@ -91,7 +91,7 @@ pub fn live_bracket(schedule: &Schedule, names: &[&str]) -> Option<Vec<BracketRo
     Some(told(schedule, names, |set| of_set.get(&set).cloned().unwrap_or_default()))
 }
 
-/// The name of a round of a knockout with so many.
+/// Returns the name of a round of a knockout with this number of rounds.
 pub(super) fn stage(round: usize, rounds: usize) -> String {
     match rounds - round {
         0 => "Final".to_owned(),

@@ -23,7 +23,7 @@ pub struct Settings {
     pub bots: Vec<Vec<String>>,
     /// The clock of matches to come, as in the file.
     pub clock: String,
-    /// The same, parsed; `None` without a clock.
+    /// The parsed clock; `None` without a clock.
     pub limits: Option<Clock>,
     /// The fault policy, as in the file.
     pub on_fault: String,
@@ -60,9 +60,9 @@ pub struct Conditions {
     pub openings: String,
     /// The seed of the run; `None` while matches are missing, because it determines their deals.
     pub seed: Option<String>,
-    /// When the first match began, in UTC: 2026-11-22T18:30:05Z; `None` if not stored.
+    /// The start of the first match, in UTC: 2026-11-22T18:30:05Z; `None` if not stored.
     pub began_at: Option<String>,
-    /// When the last match ended, in UTC; `None` if not stored.
+    /// The end of the last match, in UTC; `None` if not stored.
     pub ended_at: Option<String>,
 }
 

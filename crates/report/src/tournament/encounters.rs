@@ -15,7 +15,7 @@ pub struct HeadToHead {
     /// Matches; with three sides, the share of them between these two.
     pub matches: f64,
     pub score: f64,
-    /// Whether it was ranked before the other one, or after it; of partners, their results.
+    /// The matches in which the entrant was ranked before or after the other one; of partners, their results.
     #[serde(flatten)]
     pub wdl: Wdl,
     /// The score expected by the fitted strengths of all; `None` for partners.

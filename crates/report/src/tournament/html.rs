@@ -75,7 +75,7 @@ pub(crate) fn time(us: u64) -> String {
 pub(crate) fn table(grid: &Grid, links: &Links<'_>) -> Markup {
     let name = grid.entrants.unwrap_or(0);
     let is_text = |column| grid.text.contains(&column);
-    // Other texts have names.
+    // The other text columns have names.
     let shown = |column: usize, cell: &str| match is_text(column) && grid.headings[column] != "faults" {
         true => cell.to_owned(),
         false => cell_on_page(cell),

@@ -22,7 +22,7 @@ pub struct ListedMatch {
     pub set: String,
     /// The round; `None` in formats that are known in advance.
     pub round: Option<u32>,
-    /// When it began, in UTC: 2026-11-22T18:30:05Z; `None` if not stored.
+    /// In UTC: 2026-11-22T18:30:05Z; `None` if not stored.
     pub began_at: Option<String>,
     /// The entrants by seat.
     pub seats: Vec<String>,
@@ -41,7 +41,7 @@ pub struct ListedMatch {
     pub ended_by: String,
     /// The rule, the fault code, the value of `ended_by`, or why it was aborted.
     pub reason: String,
-    /// Whether its result is annulled, because one of its entrants withdrew too early.
+    /// Whether the result is annulled, because an entrant of the match withdrew too early.
     pub annulled: bool,
     /// The ruling that replaces its result.
     pub ruling: Option<RulingOnMatch>,
@@ -81,7 +81,7 @@ pub struct MatchList {
     roster: Roster,
     /// The round of each set; empty in formats that are known in advance.
     rounds: Vec<u32>,
-    /// Whether the results of each entrant are annulled.
+    /// By entrant: whether the results are annulled.
     annulled: Vec<bool>,
     rulings: RulingsByMatch,
 }
@@ -227,7 +227,7 @@ impl ListedMatch {
         self.told(&self.result)
     }
 
-    /// The same with the signs of pages: `½–½`.
+    /// Returns the result in words with the signs of pages: `½–½`.
     pub(crate) fn result_on_page(&self) -> String {
         self.told(&self.result.replace("1/2", "½").replace('-', "–"))
     }

@@ -152,7 +152,7 @@ pub struct BotDetails {
     pub faults: Faults,
     /// The first matches in which it made a fault, at most [`FAULTY`].
     pub faulty: Vec<String>,
-    /// As in [`EntrantDetails`].
+    /// The totals of the bot's `info`, as in [`EntrantDetails`].
     #[serde(skip_serializing_if = "InfoTotals::is_empty")]
     pub totals: InfoTotals,
     /// Processor time in milliseconds.
@@ -321,7 +321,7 @@ impl TournamentReport {
     }
 }
 
-/// Adds a match to the sums of the entrants in its seats.
+/// Adds a match to the sums of its entrants.
 fn add(sums: &mut [EntrantSums], row: &MatchRow, seated: &[usize]) {
     for (seat, &of) in seated.iter().enumerate() {
         let Some(sum) = sums.get_mut(of) else { continue };

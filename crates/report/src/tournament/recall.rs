@@ -26,7 +26,7 @@ pub struct RecallGap {
 #[error("`{name}` did not play")]
 pub struct NotTwins {
     pub name: String,
-    /// Whether it is missing in the tournament in disguise.
+    /// Whether the entrant is missing in the tournament in disguise.
     pub in_disguised: bool,
 }
 

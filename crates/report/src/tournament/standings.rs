@@ -70,7 +70,7 @@ pub struct EntrantStanding {
     row: TableRow,
     /// Elo relative to the mean of the field, with its 95% interval.
     pub elo: Estimate,
-    /// The same from the matches that no fault has decided; omitted if a fault has decided none.
+    /// Elo from the matches that no fault has decided; omitted if a fault has decided none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elo_without_forfeits: Option<Estimate>,
 }

@@ -30,7 +30,7 @@ pub(super) struct StoryInputs<'a> {
 
 /// The course of the first place.
 struct Course {
-    /// After each match, by its number: who was alone in the first place.
+    /// The entrant that was alone in the first place after each match, by its number.
     leaders: Vec<(u32, Option<usize>)>,
     /// The match after which no other entrant could catch the leader, with the matches that were played in
     /// the end.
@@ -279,7 +279,7 @@ impl StoryInputs<'_> {
         story.deciding_match = Some(id);
     }
 
-    /// When the leader took the lead, and when no other entrant could catch it any more.
+    /// Tells the match with which the leader took the lead, and the one after which no other entrant could catch it.
     fn tell_lead(&self, leader: Entrant, is_over: bool, story: &mut Story) {
         let at = leader.index();
         let Course { leaders, decided } = self.course(at);

@@ -33,7 +33,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// With display names before the names of entrants: `Bob the Second (bob)`.
+    /// Puts display names before the names of entrants: `Bob the Second (bob)`.
     pub(crate) fn with_display_names(mut self, report: &StandingsReport) -> Grid {
         let Some(column) = self.entrants else { return self };
         let entrants = report.entrants.iter();
