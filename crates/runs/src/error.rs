@@ -16,7 +16,7 @@ use referee_stats::schedule::ScheduleError;
 use referee_store::StoreError;
 use referee_workers::packing::NotPacked;
 
-/// Whether the user or the machine is wrong, around the error and its sources.
+/// An error of a run: the variant says whether the user or the machine is wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Settings, a file or a directory that the user gave.
@@ -35,7 +35,7 @@ impl RunError {
         RunError::Machine(io::Error::other(why))
     }
 
-    /// Adds the place.
+    /// Adds the place of the error.
     pub(crate) fn within(self, place: impl Into<Cow<'static, str>>) -> RunError {
         match self {
             RunError::Wrong(why) => Wrong::at(place, why).into(),

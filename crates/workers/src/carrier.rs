@@ -46,7 +46,7 @@ pub trait WorkerEnd {
     ) -> impl Future<Output = Result<(), Wrong>>;
 }
 
-/// From the coordinator to its end.
+/// An order of the coordinator to its end.
 #[derive(Clone, Debug)]
 pub enum Order {
     /// Hand this unit out to a worker with a free slot. Repeated for a unit that was returned.
@@ -60,13 +60,13 @@ pub enum Order {
     /// Whether a worker gets units of this run from now on, given by its name. A worker gets none before the first such order,
     /// and none of any run while it is not active in one.
     SetState(String, String, MachineState),
-    /// This run is over: notify the workers.
+    /// The run with this id is over: notify the workers.
     Over(String),
     /// Let a worker build and check a program, and report on it.
     Try(Box<TrialJob>, UnboundedSender<TrialEvent>),
 }
 
-/// From the coordinator's end to the coordinator.
+/// An event that the coordinator's end reports to the coordinator.
 #[derive(Clone, Debug)]
 pub enum CarrierEvent {
     /// A worker has connected, or connected again, and still has these units.
@@ -100,33 +100,33 @@ pub enum Returned {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeVerdict {
-    /// It counts and is stored.
+    /// The outcome counts and is stored.
     Counted,
-    /// Another outcome of the set came first.
+    /// An earlier outcome of the set exists.
     Duplicate,
-    /// It does not match the unit.
+    /// The outcome does not match the unit.
     Refused(String),
     /// A bot did not start: the set is tried on another machine first.
     Retried(String),
 }
 
-/// From a worker to its end.
+/// A message of a worker to its end.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// It can take this number of further units.
+    /// The worker can take this number of further units.
     Free(usize),
     /// Matches of this unit have moved since the last such request.
     Moved(UnitId),
     Played(UnitOutcome),
-    /// It does not play a unit that it has.
+    /// The worker does not play a unit that it has.
     Return(UnitId, Returned),
-    /// It needs an archive, in a new file.
+    /// The worker needs an archive, in a new file.
     Fetch(ArchiveId, PathBuf),
     /// The result of the trial with this number, and the archive of the build.
     Tried(u64, TrialReply, Vec<u8>),
 }
 
-/// From a worker's end to the worker.
+/// A message of a worker's end to the worker.
 #[derive(Clone, Debug)]
 pub enum Assignment {
     /// The coordinator or the broker can be reached.

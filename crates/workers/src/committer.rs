@@ -28,12 +28,12 @@ pub(super) enum CommitRequest {
         /// The outcome, perhaps of an earlier attempt.
         outcome: EncodedOutcome,
         worker: String,
-        /// Whether it counts although a bot did not start.
+        /// Whether the outcome counts although a bot did not start.
         is_final: bool,
     },
     /// The last message.
     Over {
-        /// Whether everything was played.
+        /// Whether all sets were played.
         is_complete: bool,
     },
 }
@@ -48,17 +48,17 @@ pub(super) struct Committed {
 /// The result of committing an outcome.
 #[derive(Debug)]
 pub(super) enum CommitResult {
-    /// It counts and is stored.
+    /// The outcome counts and is stored.
     Counted {
         matches: Vec<FinishedMatch>,
         /// The bot that did not start, if one did not.
         unstarted: Option<Unstarted>,
     },
-    /// It does not count: a bot did not start.
+    /// The outcome does not count: a bot did not start.
     Unstarted(Unstarted),
-    /// It does not match the unit.
+    /// The outcome does not match the unit.
     Refused(String),
-    /// It cannot be stored, which ends the run.
+    /// The outcome cannot be stored, which ends the run.
     Failed(Halt),
 }
 
@@ -114,7 +114,7 @@ impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> Committer<F> {
         }
         let mut halt = self.record_sink.settle().err();
         if halt.is_some() {
-            // It ends the run, and nothing waits for the others.
+            // The error ends the run, and nothing waits for the others.
             stored.truncate(1);
         }
         for (unit, worker, (matches, unstarted)) in stored {

@@ -35,7 +35,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 enum SetPhase {
     /// The carrier hands it out.
     Queued,
-    /// This worker has it.
+    /// The worker with this name has it.
     Out(String),
     /// A worker had it when the last coordinator ended, and may return with it.
     Expected(Instant),
@@ -49,7 +49,7 @@ struct OpenSet {
     due: DueSet,
     deliveries: u32,
     phase: SetPhase,
-    /// When it was queued, taken or last moved.
+    /// The time at which the set was queued, taken or last moved.
     moved_at: Instant,
     /// The worker whose outcome is being verified and stored.
     committing: Option<String>,
@@ -80,9 +80,9 @@ pub(super) struct Dispatcher<'a, S> {
     is_exhausted: bool,
     /// The number of sets that the active workers play concurrently, as the schedule knows it.
     slots: usize,
-    /// When a worker was last active.
+    /// The last time at which a worker was active.
     active_at: Instant,
-    /// When overdue sets were last looked for.
+    /// The last look for overdue sets.
     looked_at: Instant,
 }
 
@@ -284,7 +284,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         }
     }
 
-    /// A worker has received a unit.
+    /// Notes that a worker has received a unit.
     fn taken(&mut self, id: &UnitId, worker: String) -> Result<(), Halt> {
         let Some(open) = self.current(id) else {
             self.coordinator.order(Order::Withdraw(id.clone()));
@@ -295,7 +295,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         self.note_holder(id, worker)
     }
 
-    /// A worker has the current attempt at a set.
+    /// Notes that a worker has the current attempt at a set.
     fn note_holder(&mut self, id: &UnitId, worker: String) -> Result<(), Halt> {
         let Some(open) = self.current(id) else { return Ok(()) };
         (open.phase, open.moved_at) = (SetPhase::Out(worker.clone()), Instant::now());
@@ -303,7 +303,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
         self.coordinator.leases.take(id.set, id.attempt, &worker, deliveries).map_err(because)
     }
 
-    /// A worker does not have a unit any more.
+    /// Takes back a unit that a worker does not have any more.
     fn returned(&mut self, id: &UnitId, worker: String, reason: Returned) -> Result<(), Halt> {
         // A worker may be lost while its outcome is stored: the set is not.
         let has_sent = self.current(id).is_some_and(|open| open.committing.as_ref() == Some(&worker));
@@ -318,7 +318,7 @@ impl<'a, S: SetScheduler> Dispatcher<'a, S> {
             return Ok(());
         };
         if reason != Returned::Lost {
-            // It was not played there.
+            // The worker did not play it.
             open.deliveries = open.deliveries.saturating_sub(1);
         }
         self.hand_out_again(id.set)

@@ -34,7 +34,7 @@ struct FleetWorker {
     state: MachineState,
     /// The matches in which a bot ran out of time.
     timed_out: Vec<String>,
-    /// Whether a bot has ever started on it, or the operator has activated it.
+    /// Whether a bot has ever started on the worker, or the operator has activated it.
     is_sound: bool,
 }
 
@@ -88,7 +88,7 @@ impl Fleet {
         self.workers.get(name).is_some_and(|of| of.is_sound)
     }
 
-    /// A bot has started on a worker.
+    /// Notes that a bot has started on a worker.
     pub(super) fn note_sound(&mut self, name: &str) {
         self.member(name).is_sound = true;
     }
@@ -103,7 +103,7 @@ impl Fleet {
     ) -> Option<String> {
         let Unstarted { bot, why, .. } = unstarted;
         let attempts = self.unstarted.entry(bot.clone()).or_default().entry(name.to_owned()).or_default();
-        // One more than this changes nothing.
+        // A further attempt changes nothing.
         if attempts.len() < MOST_UNSTARTED {
             attempts.push(id.to_string());
         }
@@ -141,8 +141,8 @@ impl Fleet {
         self.workers.get(name).is_some_and(|of| of.row.is_connected)
     }
 
-    /// A worker has connected with these units. Returns whether it gets others: a noisy machine none with a clock, and one
-    /// that was drained only if it has ended since then.
+    /// Admits a worker that has connected with these units. Returns whether it gets others: a noisy machine none with a clock,
+    /// and one that was drained only if it has ended since then.
     pub(super) fn join(&mut self, machine: Machine, holding: &[UnitId], is_timed: bool) -> MachineState {
         let is_noisy = machine.noisy && is_timed;
         let member = self.member(&machine.name);
@@ -163,7 +163,7 @@ impl Fleet {
         member.state
     }
 
-    /// A worker has disconnected.
+    /// Notes that a worker has disconnected.
     pub(super) fn leave(&mut self, name: &str) {
         self.member(name).row.is_connected = false;
     }

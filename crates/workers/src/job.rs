@@ -57,7 +57,7 @@ pub struct Job {
     pub unsealed: Option<Vec<Unsealed>>,
     /// The feed of ended matches for spectators.
     pub live: Option<LiveFeed>,
-    /// When this resolves, the sets that are out stay with their workers, and the run ends.
+    /// The drain of the run: when this resolves, the sets that are out stay with their workers, and the run ends.
     pub drain: Option<oneshot::Receiver<()>>,
     /// Whether the run ends when the rules fail in match after match.
     pub judges_rules: bool,

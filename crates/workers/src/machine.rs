@@ -20,13 +20,14 @@ pub struct Machine {
     pub processor: String,
     /// The number of sets that it plays concurrently.
     pub slots: u32,
-    /// Whether other programs disturb its clocks, so that it plays no matches with a clock.
+    /// Whether other programs disturb the clocks of the worker, so that it plays no matches with a clock.
     #[serde(default)]
     pub noisy: bool,
     /// The median time of a round trip between the referee and a program, in microseconds; `None` if it was not measured.
     #[serde(default)]
     pub round_trip_us: Option<f64>,
-    /// Whether it builds and checks programs that were handed in to a league: it has all layers of the sandbox `strict`.
+    /// Whether the worker builds and checks programs that were handed in to a league: it has all layers of the sandbox
+    /// `strict`.
     #[serde(default)]
     pub builds: bool,
 }
@@ -66,7 +67,7 @@ impl Machine {
         }
     }
 
-    /// This machine, with this name instead of that of the host. A figure that was not measured is empty.
+    /// Describes this machine, with this name instead of that of the host. A figure that was not measured is empty.
     pub fn here(name: Option<String>, slots: u32) -> Machine {
         let host = || {
             let host = uname().nodename().to_string_lossy().into_owned();
@@ -99,13 +100,13 @@ pub fn processor() -> Option<String> {
 pub enum MachineState {
     #[default]
     Active,
-    /// It finishes the sets that it has and gets no others.
+    /// The worker finishes the sets that it has and gets no others.
     Drained,
-    /// It gets no sets, and results that it still sends are verified as usual.
+    /// The worker gets no sets, and results that it still sends are verified as usual.
     Aside,
-    /// The same, since other programs disturb its clocks and the matches have clocks.
+    /// The worker gets no sets, since other programs disturb its clocks and the matches have clocks.
     Noisy,
-    /// It gets no sets, since it speaks another version of the messages.
+    /// The worker gets no sets, since it speaks another version of the messages.
     Incompatible,
 }
 

@@ -1,4 +1,4 @@
-//! One carrier for the coordinators of several runs: a league with several ladders listens on one address.
+//! Shares a carrier among the coordinators of several runs: a league with several ladders listens on one address.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

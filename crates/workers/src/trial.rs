@@ -23,7 +23,7 @@ use crate::unit::OUTCOME_BYTES;
 
 /// The maximum size of the archive of a worker's build, in bytes.
 pub const BUILT_BYTES: usize = OUTCOME_BYTES;
-/// After so many workers that were lost with it, a trial is given up.
+/// The number of workers that may be lost with a trial before it is given up.
 pub const MOST_LOST: u32 = 3;
 
 /// A program that is to be built and checked.
@@ -48,7 +48,7 @@ pub struct TrialJob {
 }
 
 impl TrialJob {
-    /// One for tests, on no ladder.
+    /// Returns a job for tests, on no ladder.
     #[cfg(test)]
     pub(super) fn of_test(id: u64, archive: ArchiveId) -> TrialJob {
         TrialJob {
@@ -91,11 +91,11 @@ pub struct TrialLadder {
     pub game_files: Option<ArchiveId>,
     /// The limit of a decision, in milliseconds.
     pub move_ms: u64,
-    /// From the start to `hello`.
+    /// Timeout for `hello`, from the start, in milliseconds.
     pub hello_ms: u64,
-    /// For the first `ready`.
+    /// Timeout for the first `ready`, in milliseconds.
     pub ready_ms: u64,
-    /// The same in later matches.
+    /// Timeout for `ready` in later matches, in milliseconds.
     pub later_ready_ms: u64,
 }
 
@@ -112,16 +112,16 @@ pub struct TrialReply {
 pub enum TrialVerdict {
     /// The program plays on these ladders. With a build, there is the archive of the result.
     Passed {
-        /// By name.
+        /// The names of the ladders.
         ladders: BTreeSet<String>,
         /// The archive, if something was built.
         built: Option<ArchiveId>,
     },
-    /// It has not passed, for this reason.
+    /// The program has not passed, for this reason.
     Failed(String),
     /// The machine could not do it, which is no defect of the program.
     Unable(String),
-    /// The same, for as long as its disk is full.
+    /// The machine cannot do it while its disk is full.
     Full(String),
 }
 
@@ -136,13 +136,13 @@ pub struct BuiltArchive {
 
 #[derive(Clone, Debug)]
 pub enum TrialEvent {
-    /// This worker has got it.
+    /// The worker with this name has got it.
     Taken(String),
-    /// This worker was lost with it; another one will get it.
+    /// The worker with this name was lost with it; another one will get it.
     Lost(String),
     /// Too many workers were lost with it. This is the last event.
     GivenUp,
-    /// This worker reports it. This is the last event.
+    /// The worker with this name reports it. This is the last event.
     Reported(String, TrialReply, BuiltArchive),
 }
 
@@ -167,16 +167,16 @@ impl PendingTrial {
     }
 
     fn emit(&self, event: TrialEvent) {
-        // It may be withdrawn.
+        // The trial may be withdrawn.
         let _ = self.reply.send(event);
     }
 
-    /// This worker has begun with it.
+    /// Reports that this worker has begun with the trial.
     pub(super) fn taken(&self, worker: &str) {
         self.emit(TrialEvent::Taken(worker.to_owned()));
     }
 
-    /// This worker was lost with it. Returns it unless it is given up.
+    /// Reports that this worker was lost with the trial. Returns the trial unless it is given up.
     pub(super) fn lose(mut self, worker: &str) -> Option<PendingTrial> {
         self.lost += 1;
         if self.lost >= MOST_LOST {
@@ -212,7 +212,7 @@ pub struct TrialQueue {
 }
 
 impl TrialQueue {
-    /// For a carrier that takes these orders, as long as it has others.
+    /// Creates the queue of a carrier that takes these orders, as long as it has others.
     pub(super) fn new(orders: &UnboundedSender<Order>) -> TrialQueue {
         TrialQueue { orders: orders.downgrade() }
     }

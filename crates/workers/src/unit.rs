@@ -148,7 +148,7 @@ impl<'de> Deserialize<'de> for Salt {
     }
 }
 
-/// Seeds as 64 hex digits.
+/// Serializes seeds as 64 hex digits.
 mod seed {
     use super::{Deserializer, Seed, Serializer, digits};
 
@@ -180,9 +180,9 @@ pub struct UnitBot {
     pub sandbox: Sandbox,
     /// The factor of the common clock.
     pub clock_factor: f64,
-    /// Whether it is restarted for every match.
+    /// Whether the bot is restarted for every match.
     pub is_fresh: bool,
-    /// Whether its requests come without the list of legal moves.
+    /// Whether requests to the bot come without the list of legal moves.
     #[serde(default)]
     pub hide_legal: bool,
 }
@@ -263,9 +263,9 @@ impl UnitBot {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Place {
-    /// They are installed there; its working directory.
+    /// The working directory of a bot that is installed there.
     Installed(PathBuf),
-    /// They travel as an archive; its working directory, relative to that of the archive.
+    /// The archive in which the files travel, and the working directory relative to that of the archive.
     Archive(ArchiveId, PathBuf),
 }
 

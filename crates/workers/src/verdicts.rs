@@ -10,10 +10,10 @@ const MOST_KNOWN: usize = 10_000;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OutcomeArrival {
-    /// It is to be judged.
+    /// The outcome is to be judged.
     New,
     Judging,
-    /// It has arrived before, and was judged.
+    /// The outcome has arrived before, and was judged.
     Judged(OutcomeVerdict),
 }
 
@@ -37,7 +37,7 @@ impl Verdicts {
         self.insert(unit, worker, Some(verdict));
     }
 
-    /// A worker has received a unit: unless an outcome of it is being judged, the next one is new.
+    /// Forgets the outcome of a unit that a worker has received: unless one of it is being judged, the next one is new.
     pub(super) fn forget(&mut self, unit: &UnitId, worker: &str) {
         let key = (unit.clone(), worker.to_owned());
         if self.0.get(&key).is_some_and(Option::is_some) {
@@ -45,7 +45,7 @@ impl Verdicts {
         }
     }
 
-    /// Outcomes without a verdict are judged when they arrive again.
+    /// Forgets outcomes without a verdict, which are judged when they arrive again.
     pub(super) fn forget_unjudged(&mut self) {
         self.0.retain(|_, verdict| verdict.is_some());
     }

@@ -189,7 +189,7 @@ fn compare(found: &Header, expected: &Header) -> Result<(), Wrong> {
         }
         header
     };
-    // Another version of the program may write the same record.
+    // A different version of the program may write the same record.
     let (found, expected) = (text(found, &["referee"]), text(expected, &["referee"]));
     let fields = expected.as_object().into_iter().chain(found.as_object()).flat_map(|fields| fields.keys());
     for field in std::iter::once("match").chain(fields.map(String::as_str)) {
@@ -214,7 +214,7 @@ fn drop_field(fields: &mut serde_json::Map<String, Value>, field: &str) {
 /// The description of a bot in the first line of a record.
 #[derive(Deserialize)]
 struct DescribedBot {
-    /// As in its `hello`; empty without one.
+    /// The name in the `hello` of the bot; empty without one.
     #[serde(default)]
     name: String,
     #[serde(default)]

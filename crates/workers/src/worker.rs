@@ -26,7 +26,7 @@ mod trials;
 
 /// The interval at which a worker reports to the coordinator which units have moved.
 const PROGRESS: Duration = Duration::from_secs(10);
-/// With [`Worker::until_empty`], how long a worker waits for a unit.
+/// The time for which a worker waits for a unit with [`Worker::until_empty`].
 const IDLE: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub struct Worker {
     pub launch: Launch,
     /// The number of units that it plays concurrently.
     pub slots: usize,
-    /// Whether it ends once the run is over, or when it has had no unit for a minute.
+    /// Whether the worker ends once the run is over, or when it has had no unit for a minute.
     pub until_empty: bool,
     pub cache: Cache,
     /// The least sandbox in which bots are started.
@@ -46,21 +46,21 @@ pub struct Worker {
 
 #[derive(Debug)]
 pub enum WorkerEvent<'a> {
-    /// It can reach the coordinator.
+    /// The worker can reach the coordinator.
     Connected,
-    /// It cannot reach the coordinator.
+    /// The worker cannot reach the coordinator.
     Disconnected(&'a str),
-    /// It plays a unit.
+    /// The worker plays a unit.
     Took(&'a WorkUnit),
-    /// It builds and checks a program.
+    /// The worker builds and checks a program.
     Tries(&'a TrialJob),
     Tried(&'a TrialReply),
-    /// It cannot play a unit.
+    /// The worker cannot play a unit.
     Unable(&'a UnitId, &'a str),
-    /// It has played a unit; its records are sent.
+    /// The worker has played a unit; the records are sent.
     Played(&'a UnitOutcome),
     Verdict(&'a UnitId, &'a OutcomeVerdict),
-    /// Whether it gets units of this run.
+    /// The worker gets units of this run, or none, in this state.
     State(&'a str, MachineState),
     /// A coordinator speaks another version of the messages.
     Incompatible(&'a str),
@@ -73,7 +73,7 @@ pub enum WorkerExit {
     Empty,
     /// The coordinator has asked for it, and its units are played.
     Drained,
-    /// It was interrupted; its units are returned.
+    /// The worker was interrupted; its units are returned.
     Interrupted,
 }
 
@@ -330,13 +330,13 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         }
     }
 
-    /// Returns a unit that this machine cannot play.
+    /// Gives back a unit that this machine cannot play.
     fn cannot_play(&mut self, id: UnitId, why: String) {
         (self.on_event)(WorkerEvent::Unable(&id, &why));
         self.request(Request::Return(id, Returned::Unable(why)));
     }
 
-    /// An archive has arrived, or is not available.
+    /// Takes an archive that has arrived, or the reason why it is not available.
     fn fetched(&mut self, id: ArchiveId, result: Result<(), Wrong>) {
         let Some(file) = self.incoming.remove(&id) else { return };
         if self.trials.values().any(|trial| trial.wants(id)) {
@@ -443,7 +443,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         let PlayerEvent::Match { run, id, record, is_to_be_replayed, is_cut_off } = played else {
             return self.failed(played);
         };
-        // None if it was withdrawn.
+        // `None` if the unit was withdrawn.
         let found = self.active.values_mut().find_map(|active| Some((active.index(&run, &id)?, active)));
         let Some((index, active)) = found else { return };
         if !is_cut_off {
@@ -493,7 +493,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         }
     }
 
-    /// A match in progress has this number of moves.
+    /// Notes the number of moves of a match in progress.
     fn note_moves(&mut self, run: &str, id: &str, count: u32) {
         let of_match = |active: &&mut Active| active.index(run, id).is_some();
         let Some(active) = self.active.values_mut().find(of_match) else { return };
@@ -514,7 +514,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         }
     }
 
-    /// Returns the units in progress.
+    /// Gives back the units in progress.
     fn give_back(&mut self) {
         let active = std::mem::take(&mut self.active).into_values().map(|active| active.unit.id);
         let waiting = std::mem::take(&mut self.waiting).into_iter().map(|unit| unit.id);

@@ -48,9 +48,9 @@ impl fmt::Display for Milliseconds {
 /// The time limits of `ready`: `60s`, or `60s,5s` with another one for later matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadyLimits {
-    /// In the first match of a process or connection, in milliseconds.
+    /// The limit in the first match of a process or connection, in milliseconds.
     pub first_ms: u64,
-    /// In later ones, in milliseconds.
+    /// The limit in later matches, in milliseconds.
     pub later_ms: u64,
 }
 

@@ -38,7 +38,7 @@ pub struct ListenConfig {
     /// The certificate chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_cert: Option<PathBuf>,
-    /// Its private key.
+    /// The private key of the certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_key: Option<PathBuf>,
     /// Instead of both: the file to which a new certificate is written.
@@ -47,7 +47,7 @@ pub struct ListenConfig {
 }
 
 impl ListenConfig {
-    /// At this address, without tokens.
+    /// Listens at this address, without tokens.
     pub fn new(address: SocketAddr) -> ListenConfig {
         ListenConfig {
             address,
@@ -62,7 +62,7 @@ impl ListenConfig {
         }
     }
 
-    /// Its certificate, if it has one.
+    /// Reads or makes the certificate, if there is one.
     fn certificate(
         &self,
         resolve: impl Fn(&Path) -> PathBuf,

@@ -21,19 +21,19 @@ use crate::config::with_suggestion;
 /// The maximum number of errors of a file that are listed.
 const NAMED: usize = 20;
 
-/// In which order the openings of a file are played.
+/// The order in which the openings of a file are played.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OpeningOrder {
     #[default]
     File,
-    /// One that is derived from the run seed.
+    /// An order that is derived from the run seed.
     Random,
 }
 
 #[derive(Clone, Debug)]
 pub enum OpeningSource {
-    /// The seed of each match.
+    /// Random openings from the seed of each match.
     Random {
         /// The number of random moves.
         plies: u32,

@@ -12,7 +12,7 @@ const MOST_DELAY: u32 = 10_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "PublishTable", into = "PublishTable")]
 pub struct PublishConfig {
-    /// Whether the `info` of bots is public.
+    /// Whether and when the `info` of bots is public.
     pub info: PublishedInfo,
 }
 

@@ -14,7 +14,7 @@ pub struct Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// This value, written like this.
+    /// Returns this value with the text in which it was written.
     pub fn written(text: &str, value: T) -> Setting<T> {
         Setting { text: text.to_owned(), value }
     }

@@ -40,7 +40,7 @@ pub struct LadderAudit {
     pub differences: Vec<LadderDifference>,
 }
 
-/// Something that differs between the records of a ladder, its results and its standings.
+/// A difference between the records of a ladder, its results and its standings.
 #[derive(Debug)]
 pub struct LadderDifference {
     /// The id of a match, or the name of a player.
@@ -69,7 +69,7 @@ pub struct ReadRecord {
 #[derive(Debug)]
 pub struct RecordedMatch {
     pub row: LeagueMatch,
-    /// Whether its private lines were erased.
+    /// Whether the private lines of the record were erased.
     pub is_erased: bool,
 }
 
@@ -358,7 +358,7 @@ impl SeasonTallies<'_> {
         let seats = game.seats();
         let mut book = LadderTally::new(seats, BTreeMap::new());
         for row in rows.filter(|row| seasons.get(&row.number).unwrap_or(current) == &season) {
-            // One that does not fit the seats is a difference of its own.
+            // A match that does not fit the seats is a difference of its own.
             let _ = book.add(&rulings.apply(row, seats.seating));
         }
         book.standings(&Anchored::default(), &LadderRulings::default(), &BotDisplayNames::default())

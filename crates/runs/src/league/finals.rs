@@ -32,7 +32,7 @@ const RULES: [&str; 11] = [
     "hello_limit",
     "ready_limit",
 ];
-/// The same for how bots connect.
+/// The keys about connections of bots that a tournament has, too.
 const LISTENING: [&str; 2] = ["connections", "reconnect"];
 /// The file names in the directory of finals.
 const FILE: &str = "tournament.toml";

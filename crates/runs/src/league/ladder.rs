@@ -53,7 +53,7 @@ pub struct LadderLimits {
     pub rest_ms: u64,
     /// Whether challenges between players of different owners are rated.
     pub rated_challenges: bool,
-    /// Whether those who have played the fewest matches are paired first.
+    /// Whether the players that have played the fewest matches are paired first.
     pub evens_out: bool,
     /// The size of the directory that outlives the matches of a program that was handed in. With one, it plays one at a time.
     pub keep: Option<Size>,
@@ -80,11 +80,11 @@ pub(super) struct Ladder {
     clock: LadderClock,
 }
 
-/// When the ladder was opened.
+/// The time at which the ladder was opened.
 #[derive(Clone, Copy, Debug)]
 struct LadderClock {
     began: Instant,
-    /// The same in milliseconds since 1970.
+    /// The opening, in milliseconds since 1970.
     opened_ms: u64,
 }
 
@@ -196,7 +196,7 @@ impl Ladder {
         self.matches.next = next;
     }
 
-    /// Microseconds since the ladder was opened.
+    /// Returns the microseconds since the ladder was opened.
     fn now(&self) -> u64 {
         self.clock.began.elapsed().as_micros() as u64
     }
@@ -218,12 +218,11 @@ impl Ladder {
         }
     }
 
-    /// No match begins while the league is paused.
+    /// Pauses or resumes pairing: no match begins while the league is paused.
     pub(super) fn set_paused(&mut self, is_paused: bool) {
         self.is_paused = is_paused;
     }
 
-    /// Sets the effects of events.
     pub(super) fn set_in_force(&mut self, in_force: EventEffects) {
         self.in_force = in_force;
     }

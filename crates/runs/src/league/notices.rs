@@ -117,7 +117,7 @@ impl NoticeFiles {
             let Some(name) = name_of(file) else { return Ok(()) };
             match read_regular(file) {
                 Ok(bytes) => to.replace(&name, &bytes),
-                // It may have been removed since.
+                // The file may have been removed since.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
                 Err(error) => Err(error),
             }

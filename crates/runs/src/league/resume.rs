@@ -87,7 +87,7 @@ pub(super) fn resume_on_workers(
             if !has_result {
                 tracing::warn!("{ladder}: match {number}, which was on a worker, does not count");
             }
-            // Its number is not used again.
+            // The number of the match is not used again.
             leases.retire(number)?;
             continue;
         };

@@ -19,9 +19,9 @@ const PACK_ERASED: Duration = Duration::from_secs(24 * 60 * 60);
 /// The retention of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// After which time private lines are erased.
+    /// The age at which private lines are erased.
     pub private_after: Option<Duration>,
-    /// After which time records are packed.
+    /// The age at which records are packed.
     pub pack_after: Option<Duration>,
     /// Whether the `info` of bots stays.
     pub info: PublishedInfo,
@@ -124,7 +124,7 @@ impl Retention {
         let packed = of.league.number(&key)?.unwrap_or(0);
         let range = PackRange::of(packed.saturating_add(1));
         let last = *range.numbers().end();
-        // A later one that ended so long ago: no match of the range begins any more.
+        // A later match that ended before that time shows that no match of the range begins any more.
         if of.league.ended_before(of.name, last, before, 1)?.is_empty() {
             return Ok(None);
         }

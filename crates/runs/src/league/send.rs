@@ -50,9 +50,9 @@ pub enum SendError {
 
 #[derive(Clone, Copy, Debug)]
 pub enum SendStatus {
-    /// By itself, or by a signal.
+    /// The command ended by itself, or by a signal.
     Ended(ExitStatus),
-    /// It was ended after an hour.
+    /// The command was ended after an hour.
     TookTooLong,
 }
 
@@ -150,7 +150,7 @@ impl SendCommand {
 /// A command that runs. It ends with this value, and so do the processes that it has started.
 struct Sending {
     child: Child,
-    /// Whether the system has forgotten it, so that its number can be that of another process.
+    /// Whether the system has forgotten the process, so that its number can be that of another process.
     is_over: bool,
 }
 
@@ -163,7 +163,7 @@ impl Sending {
 
     /// Ends its remaining processes.
     fn end(&mut self) -> io::Result<ExitStatus> {
-        // Its group may have ended already.
+        // The group of the process may have ended already.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.is_over = true;
         self.child.wait()
@@ -236,7 +236,7 @@ mod tests {
         let missing = command(&["./no-such-program", "{file}"]).unwrap();
         let error = Chain(&missing.run(&pack, name, place.path(), &mut pace).unwrap_err()).to_string();
         assert!(error.starts_with("./no-such-program: "), "{error}");
-        // It ends with the server.
+        // The command ends with the server.
         let long = command(&["sleep", "1000", "{file}"]).unwrap();
         assert!(matches!(
             long.run(&pack, name, place.path(), &mut |_| false),

@@ -57,8 +57,8 @@ use crate::config::Dollars;
 /// The configuration of `referee play`.
 #[derive(Debug)]
 pub struct Play {
-    /// There is one bot per seat or one per side, as [`seating_for`] allows; the first starts in seat 0, and
-    /// the bots rotate by one seat from match to match.
+    /// The bots, with one bot per seat or one per side, as [`seating_for`] allows; the first starts in seat 0, and the bots
+    /// rotate by one seat from match to match.
     pub runner: MatchRunner,
     pub matches: u32,
     /// The openings of the matches.
@@ -75,7 +75,7 @@ pub struct Play {
 /// The matches of a mirrored set on one deal, with the bots in other seats each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mirror {
-    /// Each bot once in each place: as many matches as bots.
+    /// The rotations: each bot once in each place, in as many matches as bots.
     Rotations,
     /// Every order of the bots: 2 matches for two bots, 6 for three.
     All,
@@ -131,7 +131,7 @@ pub fn seating_for(rules: &dyn Rules, bots: usize, seats: Option<u8>) -> Result<
     })
 }
 
-/// `2 or 4`.
+/// Joins counts: `2 or 4`.
 fn or(counts: impl IntoIterator<Item = usize>) -> String {
     let counts: BTreeSet<usize> = counts.into_iter().collect();
     counts.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
@@ -437,9 +437,9 @@ impl RunTally {
                 summary.totals.merge(&finished.totals[seat]);
                 summary.cpu_ms += finished.cpu_ms[seat].unwrap_or(0);
             }
-            // All seats of a bot are on one side, so the first one represents it.
+            // The seats of a bot are all on one side, so the first one represents it.
             let Some(&seat) = seats.first() else { continue };
-            // Its `hello` may have named it.
+            // The bot's `hello` may have named it.
             summary.bot.clone_from(&finished.seats[seat]);
             let Some(scores) = &finished.ending.scores else { continue };
             summary.matches += 1;

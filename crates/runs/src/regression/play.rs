@@ -30,11 +30,11 @@ pub struct PreparedRegression {
     catalog: Catalog,
     schedule: Schedule,
     running: RegressionRun,
-    /// After this time it ends undecided.
+    /// The time after which the run ends undecided.
     pub max_time: Option<Duration>,
-    /// Once its matches have cost that much, as the bots report it, it ends undecided.
+    /// The cost of matches at which the run ends undecided, as the bots report it.
     pub max_cost: Option<Dollars>,
-    /// How these limits are called where they are given.
+    /// The names of these limits, as keys of a file or as options.
     pub names: SettingNames,
     results: Option<ResultsFile>,
 }
@@ -42,7 +42,7 @@ pub struct PreparedRegression {
 /// An event of a regression in progress.
 #[derive(Debug)]
 pub enum RegressionEvent<'a> {
-    /// Something of the matches.
+    /// An event of the matches.
     Run(&'a RunEvent<'a>),
     /// A set has been judged.
     Set(&'a RegressionSet),
@@ -56,7 +56,7 @@ pub struct RegressionEnd {
 }
 
 impl PreparedRegression {
-    /// With this setup; with `earlier` it goes on from the sets of a results file.
+    /// Prepares a run with this setup; with `earlier` it goes on from the sets of a results file.
     ///
     /// # Errors
     /// If the setup is not valid, or the sets do not fit it.

@@ -42,7 +42,7 @@ impl ResultLine {
 #[derive(Debug)]
 pub(super) struct RegressionMatch {
     pub(super) id: String,
-    /// Whether it is void; then only the faults of `result` count.
+    /// Whether the match is void; then only the faults of `result` count.
     pub(super) is_void: bool,
     pub(super) result: MatchResult,
     /// The faults of `new` and of `base`.

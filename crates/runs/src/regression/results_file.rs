@@ -159,7 +159,7 @@ impl ResultsFile {
         options: &mut OpenOptions,
     ) -> Result<ResultsFile, RunError> {
         let file = open_regular(path, options).map_err(|why| RunError::at(path, why))?;
-        // It contains the seed.
+        // The file contains the seed.
         keep_private(path);
         match file.try_lock() {
             Ok(()) => Ok(ResultsFile { file, path: path.to_owned(), played_by: setup.played_by() }),

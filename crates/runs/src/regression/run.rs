@@ -47,7 +47,7 @@ pub struct AddedMatch {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "set")]
 pub struct RegressionSet {
-    /// s1, s2, ...
+    /// The id: s1, s2, ...
     pub id: String,
     pub matches: Vec<String>,
     pub fate: Fate,
@@ -82,7 +82,6 @@ impl RegressionRun {
         &self.scoring
     }
 
-    /// The findings so far.
     pub fn findings(&self) -> RegressionFindings<'_> {
         let RegressionRun { regression, shard, faults, crash, .. } = self;
         RegressionFindings { regression, shard: *shard, faults, crash: crash.as_ref() }

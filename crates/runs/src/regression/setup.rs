@@ -71,7 +71,7 @@ pub struct RegressionSetup {
     /// The version to be tested.
     pub new: TestedBot,
     pub base: TestedBot,
-    /// Whether both are the same version, so that nothing is played.
+    /// Whether `new` and `base` are the same version, so that nothing is played.
     pub same_version: bool,
     /// The options of the game that are given.
     pub options: Map<String, Value>,
@@ -102,7 +102,7 @@ pub struct RegressionSetup {
     /// The time limit of later ones.
     #[serde(default = "later_ready_ms")]
     pub later_ready_ms: u64,
-    /// From which of `new` and `base` the list of legal moves is hidden.
+    /// Whether the list of legal moves is hidden from `new` and from `base`.
     #[serde(default)]
     pub hide_legal: [bool; 2],
     /// The part of the sets that is played; `None` for all.

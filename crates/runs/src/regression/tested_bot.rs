@@ -48,7 +48,7 @@ fn is_results_file(path: &Path) -> bool {
 }
 
 /// Returns whether two bots are the same version, so that no match can tell them apart: the same words and
-/// files in the command line, and the same files otherwise. Those are the named ones (`are_named`), or all in
+/// files in the command line, and the same files otherwise. The compared files are the named ones (`are_named`), or all in
 /// the directories of the bots. The same command in the same directory is rather a mistake.
 pub fn is_same_version(bots: [&dyn Source; 2], tested: [&TestedBot; 2], are_named: bool) -> bool {
     let [new, base] = tested;

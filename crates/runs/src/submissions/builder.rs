@@ -42,7 +42,7 @@ fn run(_: &[OsString], environment: &[OsString]) -> ExitCode {
     match work(environment) {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
-            // It may be closed.
+            // Standard error may be closed.
             let _ = writeln!(io::stderr(), "{}", Chain(&why));
             ExitCode::FAILURE
         }

@@ -20,13 +20,13 @@ pub struct CheckedLadder {
     pub name: String,
     pub rules: &'static dyn Rules,
     pub catalog: Catalog,
-    /// For a decision: the first one of a match.
+    /// The limit of a decision: the first one of a match.
     pub move_limit: Duration,
-    /// From the start to `hello`.
+    /// Timeout for `hello`, from the start.
     pub hello_limit: Duration,
-    /// For the first `ready`.
+    /// Timeout for the first `ready`.
     pub ready_limit: Duration,
-    /// The same in later matches.
+    /// Timeout for `ready` in later matches.
     pub later_ready_limit: Duration,
 }
 
@@ -34,9 +34,9 @@ pub struct CheckedLadder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LadderVerdict {
     Passed,
-    /// It does not play the game.
+    /// The bot does not play the game.
     OtherGames,
-    /// It violates the specification, or does not end.
+    /// The bot violates the specification, or does not end.
     Failed,
 }
 
@@ -75,7 +75,7 @@ pub async fn check(
     check_as(&what, command, launch, ladder, most_time, log).await
 }
 
-/// The same under another heading in the log.
+/// Checks as [`check`] does, under another heading in the log.
 pub(crate) async fn check_as(
     what: &str,
     command: &Command,

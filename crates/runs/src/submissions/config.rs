@@ -53,9 +53,9 @@ pub struct SubmissionsConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BuildsOn {
-    /// Here.
+    /// The machine of the server.
     Server,
-    /// On machines of workers.
+    /// The machines of workers.
     Workers,
 }
 
@@ -155,7 +155,7 @@ pub fn submitted_sandbox(limits: BotLimits) -> Result<Sandbox, Unavailable> {
     Sandbox::new(Mode::Strict, &untested_layers(), limits)
 }
 
-/// The same on workers, which have the layers that this machine lacks.
+/// The sandbox of a program that was handed in, on workers, which have the layers that this machine lacks.
 ///
 /// # Errors
 /// If a limit is not valid.
@@ -171,7 +171,7 @@ pub fn untested_layers() -> BTreeSet<Layer> {
     names.split(',').filter_map(|name| name.parse().ok()).collect()
 }
 
-/// None: only a build for tests has such an exception.
+/// Returns no layers: only a build for tests has such an exception.
 #[cfg(not(debug_assertions))]
 pub fn untested_layers() -> BTreeSet<Layer> {
     BTreeSet::new()

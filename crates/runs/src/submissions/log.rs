@@ -56,7 +56,7 @@ impl SubmissionLog {
             return;
         }
         lost += match lost {
-            // Both are the whole text.
+            // The first and the last part are both the whole text.
             0 => last.len() - kept.0.len() - kept.1.len(),
             _ => first.len() - kept.0.len() + last.len() - kept.1.len(),
         } as u64;

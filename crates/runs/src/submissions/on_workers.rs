@@ -35,7 +35,7 @@ pub(super) const INVALID: Wrong =
     Wrong::new("the worker reports what no build and check can have: hand it in again");
 
 pub(super) enum WorkerVerdict {
-    /// It plays on these ladders. With a build, there is the archive of the result.
+    /// The ladders on which the bot plays and, with a build, the archive of the result.
     Passed(BTreeSet<String>, Option<(ArchiveId, BuiltArchive)>),
     Failed(Wrong),
 }
@@ -141,7 +141,7 @@ fn verdict_of(
             return Err(io::Error::new(io::ErrorKind::StorageFull, format!("worker {worker}: {why}")));
         }
         TrialVerdict::Failed(why) => {
-            // It is text of another machine.
+            // The text comes from another machine.
             WorkerVerdict::Failed(why.chars().take(1000).collect::<String>().into())
         }
         TrialVerdict::Passed { ladders: passed, built } => {

@@ -27,10 +27,10 @@ const GLOB: MatchOptions = MatchOptions {
     require_literal_leading_dot: false,
 };
 
-/// The archive of a bot.
+/// A packed bot with its description.
 #[derive(Debug)]
 pub struct PackedBot {
-    /// The `bot.toml`.
+    /// The contents of `bot.toml`.
     pub file: BotFile,
     pub archive: PackedArchive,
     /// The paths of files and directories that are left out because `files` does not name them, but for what Python has

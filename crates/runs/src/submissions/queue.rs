@@ -26,7 +26,7 @@ use super::{
     open_archive,
 };
 
-/// After so many attempts that ended with the server, or with an error of the machine, a submission fails.
+/// The number of attempts that end with the server, or with an error of the machine, after which a submission fails.
 const MOST_ATTEMPTS: u32 = 5;
 /// The interval of removing files that are not needed any more.
 const TIDY_INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -66,11 +66,11 @@ pub struct SubmissionQueue {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// It has worked; there may be more.
+    /// The queue has worked; it may have more to do.
     Worked,
-    /// All submissions that are left rest.
+    /// The remaining submissions all rest.
     Resting,
-    /// There was nothing to do.
+    /// The queue was empty.
     Idle,
 }
 
@@ -248,7 +248,7 @@ impl SubmissionQueue {
         SubmissionFiles::remove(&place)?;
         fs::rename(&bot, &place)?;
         if is_repacked && file.build.is_none() {
-            // It says how much space the files need.
+            // The repacked archive says how much space the files need.
             fs::rename(&path, self.files.built(id))?;
         }
         SubmissionFiles::remove(&work)?;

@@ -29,7 +29,7 @@ pub struct SubmissionTerms {
 }
 
 impl SubmissionTerms {
-    /// The limits of submissions.
+    /// Returns the limits that a new submission has to keep.
     pub fn intake(&self) -> IntakeLimits {
         IntakeLimits { most_bytes: self.archive.most_bytes(), quota: self.quota, space: self.space }
     }
@@ -48,7 +48,7 @@ impl SharedTerms {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// From the next step on, they are these, with the limits of builds that they had.
+    /// Sets the terms from the next step on; the limits of builds stay.
     pub fn set(&self, terms: SubmissionTerms) {
         let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *current = SubmissionTerms { build: current.build.clone(), ..terms };

@@ -36,7 +36,7 @@ pub(super) fn not_built(error: ArchiveError) -> RunError {
     }
 }
 
-/// The processor time in which an archive must be checked and unpacked. How long that takes depends on the matches that the
+/// The processor time in which an archive must be checked and unpacked. The duration on the clock depends on the matches that the
 /// machine plays, which have priority.
 pub(super) const UNPACK_TIME: Duration = Duration::from_secs(60);
 
@@ -80,7 +80,7 @@ pub(super) async fn read_in_time<T: Send + 'static>(
         work(StoppableFile { file, is_stopped, stops_at: thread_time() + most_time })
     });
     let done = working.await.map_err(io::Error::from)?;
-    // By one of its reads.
+    // A read of the file sets the flag.
     if stop.0.load(Ordering::Relaxed) {
         let limit = humantime::format_duration(most_time);
         return Err(format!("the archive is not unpacked within {limit}, the limit").into());
@@ -163,7 +163,7 @@ mod tests {
             let reading = read_in_time(&endless, UNPACK_TIME, read_all);
             assert!(timeout(Duration::from_millis(20), reading).await.is_err());
         });
-        // This waits for its threads.
+        // Dropping the runtime waits for its threads.
         drop(runtime);
     }
 }

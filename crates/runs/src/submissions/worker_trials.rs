@@ -90,7 +90,7 @@ impl WorkerTrials {
             .zip(rules)
             .map(|(ladder, rules)| {
                 let mut catalog = catalog.clone();
-                // It is there already if its rules are a part of this program.
+                // The catalog has the game already if its rules are a part of this program.
                 catalog.add(*rules);
                 CheckedLadder {
                     name: ladder.name.clone(),
@@ -116,7 +116,7 @@ impl TrialMachine for WorkerTrials {
         rules: &[&'static dyn Rules],
         catalog: &Catalog,
     ) -> (TrialReply, Vec<u8>) {
-        // It applies to this thread, and to its children.
+        // The priority is that of this thread, and of its children.
         if let Err(error) = rustix::process::nice(NICE) {
             tracing::warn!(%error, "programs are built at the priority of matches");
         }

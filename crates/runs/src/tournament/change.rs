@@ -26,7 +26,7 @@ use crate::tournament::stored::{StoredTournament, open_results};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum RequestedChange {
-    /// Another entrant plays.
+    /// A further entrant plays.
     Add {
         entrant: Box<EntrantConfig>,
         /// The address at which its bot connects, if the tournament does not listen yet.
@@ -49,7 +49,7 @@ pub enum RequestedChange {
         jobs: Option<u32>,
         /// The clock, as in the file.
         clock: Option<String>,
-        /// By bot.
+        /// The new command lines, by bot.
         commands: BTreeMap<String, String>,
         /// The working directory of bots with another command.
         directory: PathBuf,
@@ -87,7 +87,7 @@ pub(super) fn apply(
 #[derive(Debug)]
 pub struct MadeChange {
     pub message: String,
-    /// Whether it waits until the matches in progress have ended.
+    /// Whether the change waits until the matches in progress have ended.
     pub is_requested: bool,
 }
 
@@ -122,7 +122,7 @@ pub fn change(
 }
 
 impl RequestedChange {
-    /// The effect it would have.
+    /// Decides the effect that the change would have.
     ///
     /// # Errors
     /// If it is not possible.

@@ -12,9 +12,9 @@ pub const GRADED_BOT: &str = "bot";
 
 #[derive(Debug)]
 pub enum GradingPlace {
-    /// It has been, at least in part, with the anchors and the game as they are now.
+    /// The grading has begun, with the anchors and the game as they are now.
     Begun(Box<Tournament>),
-    /// In this directory, which has no results.
+    /// The grading begins in this directory, which has no results.
     New(PathBuf),
 }
 

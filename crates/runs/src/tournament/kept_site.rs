@@ -23,7 +23,7 @@ const VERSIONS_APART: Duration = Duration::from_secs(3);
 /// for it: it reads what they have stored.
 #[derive(Debug)]
 pub struct KeptSite {
-    /// Dropped at the end.
+    /// The sender, which is dropped at the end of the matches.
     playing: SyncSender<()>,
     thread: JoinHandle<Result<(), RunError>>,
 }

@@ -42,13 +42,13 @@ pub enum TournamentEvent<'a> {
     Notice(&'a RunNotice),
     /// A requested change was made, or has become impossible.
     Change(&'a Applied),
-    /// Something of the matches. Results are stored before [`RunEvent::Settled`].
+    /// An event of the matches. Results are stored before [`RunEvent::Settled`].
     Run(RunEvent<'a>),
 }
 
 #[derive(Debug)]
 pub struct TournamentEnd {
-    /// It was interrupted; it can be resumed.
+    /// Whether the tournament was interrupted; it can be resumed.
     pub is_interrupted: bool,
     /// The reason why it costs more than it may, which interrupts it.
     pub over_budget: Option<String>,
@@ -60,9 +60,9 @@ pub struct TournamentEnd {
 }
 
 enum Period {
-    /// Until the end.
+    /// The play until the end.
     Ended(TournamentEnd),
-    /// Until a change was requested. The lobby keeps connected bots.
+    /// The play until a change was requested. The lobby keeps connected bots.
     Changed(Option<ParkedLobby>),
 }
 

@@ -44,7 +44,7 @@ pub struct Tournament {
     /// The validated contents of the file.
     pub prepared: PreparedTournament,
     pub schedule: Schedule,
-    /// With the game of the tournament.
+    /// The known games, with that of the tournament.
     pub games: KnownGames,
     /// The limit of its costs in place of that of the tournament file.
     pub max_cost: Option<Dollars>,
@@ -63,7 +63,7 @@ fn journal(folder: &Folder) -> Result<Journal, RunError> {
     })
 }
 
-/// SHA-256 of a file.
+/// Returns the SHA-256 of a file, in hex.
 fn digest(path: &Path) -> Result<String, RunError> {
     let file = read_regular(path);
     let file = file.map_err(|why| RunError::at(path, why))?;
@@ -243,7 +243,7 @@ pub fn reveal(run: &Seed, match_id: &str, deal: &str, seats: usize) -> Reveal {
         seed: run.of_deal(deal).to_hex(),
         salt: hex::encode(&run.salt(match_id)),
         deal: deal.to_owned(),
-        // There are no nonces in mirrored sets.
+        // Mirrored sets have no nonces.
         nonces: vec![String::new(); seats],
     }
 }

@@ -94,7 +94,7 @@ fn decide_on_matches(stored: &StoredTournament, row: RulingRow) -> Result<Change
     Ok(ChangeEffect { changes, message })
 }
 
-/// A mirrored set is replayed as a whole, on a new deal: the dice of the old one are public.
+/// Decides to replay a match. A mirrored set is replayed as a whole, on a new deal: the dice of the old one are public.
 fn decide_to_replay(stored: &StoredTournament, number: u32, row: RulingRow) -> Result<ChangeEffect, Wrong> {
     lineup(stored, number)?;
     let (plan, legs) = (stored.schedule.plan(), stored.schedule.legs());
@@ -144,7 +144,7 @@ fn decide_to_disqualify(
             .into());
     }
     if row.is_from_start && !format.is_known() {
-        // Its opponents win: without these matches they would have played fewer than others.
+        // The opponents win: without these matches they would have played fewer than others.
         let played = schedule.numbered_results().filter(|(_, result)| result.lineup.has(own));
         row.matches = played.map(|(number, _)| lost(number)).collect::<Result<_, _>>()?;
     }

@@ -45,7 +45,7 @@ pub struct StoredTournament {
     /// The game, seed and configuration.
     pub about: About,
     pub rules: &'static dyn Rules,
-    /// With the game of the tournament.
+    /// The known games, with that of the tournament.
     pub games: KnownGames,
     pub entrants: Vec<EntrantRow>,
     /// The tournament file. Its paths are relative to the directory of the tournament.

@@ -203,7 +203,7 @@ fn check(auditor: &Auditor<'_>, stored: &StoredTournament, row: &MatchRow, file:
         return match (&row.record, &row.ranks) {
             (Some(record), _) => wrong(format!("records/{record} is missing")),
             (None, Some(_)) => wrong("it has a result without a record".to_owned()),
-            // It was cut off when the referee was killed.
+            // The match was cut off when the referee was killed.
             (None, None) => RowCheck::default(),
         };
     };

@@ -47,7 +47,7 @@ pub struct WorkersConfig {
     /// The file with the key that signs messages to workers; by default in the directory of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sign: Option<PathBuf>,
-    /// When a set without results and progress is given to another worker.
+    /// The time after which a set without results and progress is given to another worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Setting<WorkersTimeout>>,
 }
@@ -196,7 +196,7 @@ impl From<QueueName> for String {
     }
 }
 
-/// When a set without results and progress is given to another worker, 15 s or more.
+/// The time after which a set without results and progress is given to another worker, 15 s or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkersTimeout(pub Milliseconds);
 

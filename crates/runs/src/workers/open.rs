@@ -32,7 +32,7 @@ const TOKEN_NAME: &str = "worker";
 /// The coordinators of some runs, and the files of their workers.
 #[derive(Debug)]
 pub struct OpenedWorkers {
-    /// One for each of the leases, in order.
+    /// The coordinators, one for each of the leases, in order.
     pub coordinators: Vec<Coordinator>,
     /// Lets workers try programs.
     pub trials: Option<TrialQueue>,
@@ -81,7 +81,7 @@ fn run_id() -> io::Result<[u8; 16]> {
 }
 
 impl OpenedWorkers {
-    /// Workers play the only run, in this directory.
+    /// Returns the placement of the only run: on its workers, if it has any, with this directory.
     pub fn placement(opened: Option<OpenedWorkers>, directory: &Path) -> Placement {
         match opened.and_then(|mut opened| opened.coordinators.pop()) {
             None => Placement::Here,

@@ -77,7 +77,7 @@ impl Output {
                 continue;
             }
             let reported = serde_json::from_slice(&self.line).map_or(0.0, |CostLine { cost }| cost);
-            // Nothing is given back.
+            // A negative cost would give money back.
             if reported.is_finite() && reported > 0.0 {
                 self.cost += reported;
             }

@@ -37,10 +37,10 @@ const NAMED: usize = 10;
 /// Reasons why a tool did nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// The agent reads it.
+    /// The error goes to the agent.
     #[error(transparent)]
     Refused(#[from] Wrong),
-    /// It ends the workshop.
+    /// The error ends the workshop.
     #[error(transparent)]
     Workshop(#[from] RunError),
 }
@@ -111,7 +111,7 @@ impl Bench {
     /// Packs and builds the current content of the directory.
     fn make(&self, log: &mut SubmissionLog) -> Result<Version, BenchError> {
         block_on(self.versions.make(&self.directory, log))?.map_err(|why| match why {
-            // What cannot be started is named by the bot.
+            // A start error is a defect of the bot.
             RunError::Machine(why) if !why.get_ref().is_some_and(|why| why.is::<StartError>()) => why.into(),
             why => {
                 let log = log.text();
@@ -129,7 +129,7 @@ impl Bench {
         self.check_unless("")
     }
 
-    /// The same, but the version with this id, which has passed before, is not tested.
+    /// Checks as [`Bench::check`] does, but does not test the version with this id, which has passed before.
     pub(super) fn check_unless(&self, passed: &str) -> Result<(Version, bool, String), BenchError> {
         let mut log = SubmissionLog::new(&self.versions.folder);
         let version = self.make(&mut log)?;
@@ -155,7 +155,7 @@ impl Bench {
         config.prepare(self.rules, random_seed()?, &plan)
     }
 
-    /// The number of mirrored sets of so many matches, if the budget has them.
+    /// Converts a number of matches to mirrored sets, if the budget has them.
     fn sets(&self, matches: u32) -> Result<u32, BenchError> {
         let size = self.rules.meta().seating(None::<u8>)?.sides() as u32;
         if matches == 0 || !matches.is_multiple_of(size) {
@@ -168,7 +168,7 @@ impl Bench {
         Ok(matches / size)
     }
 
-    /// Checks that the budget has so many matches.
+    /// Checks that the budget has this number of matches.
     pub(super) fn check_budget(&self, asked: u32) -> Result<(), BenchError> {
         if asked <= self.left {
             return Ok(());
@@ -226,7 +226,7 @@ impl Bench {
             "points": own.map(|row| row.points),
             "by_play": own.map(|row| &row.by_play),
             "by_fault": own.map(|row| &row.by_fault),
-            // Both are symmetric about their mean.
+            // The strengths are symmetric about their mean.
             "elo_difference": own.map(|row| row.elo).map(|elo| json!({
                 "value": 2.0 * elo.value, "low": 2.0 * elo.low, "high": 2.0 * elo.high
             })),

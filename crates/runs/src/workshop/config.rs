@@ -153,7 +153,7 @@ impl WorkshopConfig {
             return wrong("[[agents]]: at least one, and another agent or one of [[opponents]]".to_owned());
         }
         let mut names = NameSet::default();
-        // It stands for the last version of each.
+        // The name `BASE` stands for the last version of each.
         names.add(BASE)?;
         let agents = self.agents.iter().map(|agent| &agent.name);
         for name in agents.chain(self.opponents.iter().map(|opponent| &opponent.name)) {

@@ -22,7 +22,7 @@ pub enum WorkshopLine {
         format: u32,
         /// The SHA-256 of the file.
         file: String,
-        /// From where relative paths in the file are seen, relative to the directory of the workshop.
+        /// The directory from which relative paths in the file are seen, relative to the directory of the workshop.
         base: PathBuf,
     },
     /// A bot has passed with which an agent begins.
@@ -67,22 +67,22 @@ pub struct EditReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum EditOutcome {
-    /// It exited with status 0.
+    /// The agent exited with status 0.
     Done,
-    /// It ended otherwise.
+    /// The agent ended in another way.
     Failed {
         why: String,
     },
-    /// It was ended when its time was over.
+    /// The agent was ended when its time was over.
     TimedOut,
-    /// It reported that it had spent more than it may, and was ended.
+    /// The agent reported that it had spent more than it may, and was ended.
     OverCost,
-    /// It was not started, since it has nothing left to spend.
+    /// The agent was not started, since it has nothing left to spend.
     NoBudget,
     NotStarted {
         why: String,
     },
-    /// It changed files of the workshop outside of its directory.
+    /// The agent changed files of the workshop outside of its directory.
     WroteOutside {
         paths: Vec<PathBuf>,
     },
@@ -103,7 +103,7 @@ pub enum HandIn {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RoundReport {
     pub round: u32,
-    /// As `referee tournament standings --json` has them.
+    /// The standings, in the format of `referee tournament standings --json`.
     pub standings: Value,
 }
 

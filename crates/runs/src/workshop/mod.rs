@@ -36,7 +36,7 @@ use tokio::sync::watch;
 pub struct Stop(watch::Receiver<bool>);
 
 impl Stop {
-    /// Is never stopped.
+    /// Returns a stop that never comes.
     pub fn never() -> Stop {
         Stop(watch::channel(false).1)
     }

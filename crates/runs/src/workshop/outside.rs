@@ -18,8 +18,8 @@ pub(super) struct ProtectedFiles {
 }
 
 impl ProtectedFiles {
-    /// All but the directory of this agent, and what the workshop itself writes meanwhile. The database of a round may be written
-    /// for a moment after its end; verification finds changes of rounds and versions.
+    /// Marks all files but the directory of this agent, and those that the workshop itself writes meanwhile. The database of a
+    /// round may be written for a moment after its end; verification finds changes of rounds and versions.
     pub(super) fn of(root: &Path, own: &Path) -> io::Result<ProtectedFiles> {
         let files = files(root, own)?;
         Ok(ProtectedFiles { root: root.to_owned(), own: own.to_owned(), files })

@@ -51,7 +51,7 @@ pub enum WorkshopEvent<'a> {
     },
     /// A line was added to the journal.
     Line(&'a WorkshopLine),
-    /// The tournament of a round begins, with at least so many matches.
+    /// The tournament of a round begins, with at least this number of matches.
     Tournament {
         round: u32,
         matches: u64,
@@ -61,7 +61,7 @@ pub enum WorkshopEvent<'a> {
 
 #[derive(Debug)]
 pub struct WorkshopEnd {
-    /// It was interrupted; it can be resumed.
+    /// Whether the workshop was interrupted; it can be resumed.
     pub is_interrupted: bool,
     pub lines: Vec<WorkshopLine>,
 }
@@ -115,7 +115,7 @@ impl Workshop {
             return Err(RunError::from(what));
         }
         let base = folder.join(base);
-        // It need not be on a machine that verifies.
+        // The directory need not be on a machine that verifies.
         let config = WorkshopConfig::parse(&text, &base.canonicalize().unwrap_or(base))?;
         let mut games = games.clone();
         let rules = config.find_game(&mut games)?;
@@ -189,7 +189,7 @@ impl Workshop {
         })?;
         // The scripts of agents may lie beside it.
         keep_private(&self.folder);
-        // It may have gone on since it was read.
+        // The workshop may have gone on since the journal was read.
         self.lines = WorkshopJournal::read(&self.folder)?;
         let journal = Arc::new(WorkshopJournal::open(&place)?);
         let versions = self.versions()?;

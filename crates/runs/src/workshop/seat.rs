@@ -200,7 +200,7 @@ impl Bench {
     pub(super) fn leave_seat(&mut self) {
         if let Some(TakenSeat { client, thread }) = self.seat.take() {
             client.leave();
-            // Its result is in the record.
+            // The result of the thread is in the record.
             let _ = thread.join();
         }
     }

@@ -106,7 +106,7 @@ pub fn tools_of_seat() -> impl Iterator<Item = &'static Tool> {
     TOOLS[..1].iter().chain(&SEAT_TOOLS)
 }
 
-/// The tool of a call among these.
+/// Finds the tool that a call names.
 pub(super) fn find_tool(among: &'static [Tool], call: &ToolCall) -> Result<&'static Tool, Wrong> {
     among.iter().find(|tool| tool.name == call.tool).ok_or_else(|| {
         let names = tools().map(|tool| tool.name).collect::<Vec<_>>().join(", ");

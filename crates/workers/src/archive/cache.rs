@@ -44,7 +44,7 @@ impl Cache {
     /// I/O errors.
     pub fn open(folder: &Path, limit: u64) -> io::Result<Cache> {
         Folder::make(folder)?;
-        // Bots are started in it.
+        // The path has to be absolute, since bots are started in it.
         let folder = Folder::open(&folder.canonicalize()?)?;
         let cache = Cache { work: folder.make_within(WORK)?, folder, limit };
         cache.clean()?;
@@ -79,7 +79,7 @@ impl Cache {
             match File::open(&path).and_then(|file| Ok(file.try_lock()?)) {
                 Ok(()) if path.is_dir() => fs::remove_dir_all(&path)?,
                 Ok(()) => fs::remove_file(&path)?,
-                // It is in use, or its owner has just removed it.
+                // The entry is in use, or its owner has just removed it.
                 Err(error)
                     if [io::ErrorKind::WouldBlock, io::ErrorKind::NotFound].contains(&error.kind()) => {}
                 Err(error) => return Err(error),

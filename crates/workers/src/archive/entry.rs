@@ -22,9 +22,9 @@ pub(super) struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum EntryKind {
     File {
-        /// In bytes.
+        /// The size in bytes.
         size: u64,
-        /// Whether it may be executed.
+        /// Whether the file may be executed.
         is_program: bool,
     },
     Link {

@@ -29,7 +29,7 @@ impl ArchiveError {
         ArchiveError::Wrong(what.into())
     }
 
-    /// An entry is not allowed.
+    /// Reports an entry that is not allowed.
     pub(super) fn entry(path: &str, reason: &str) -> ArchiveError {
         ArchiveError::wrong(format!("`{}`: {reason}", printable(path)))
     }

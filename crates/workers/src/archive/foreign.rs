@@ -66,7 +66,7 @@ struct Target<'a> {
     entries: usize,
     /// The directories that were made.
     folders: HashSet<String>,
-    /// Paths and targets.
+    /// The paths and targets of links.
     links: Vec<(String, String)>,
 }
 
@@ -88,7 +88,7 @@ fn path_of(name: &str) -> Result<Option<String>, ArchiveError> {
 }
 
 impl Target<'_> {
-    /// Counts an entry with so many bytes.
+    /// Counts an entry with this number of bytes.
     fn count(&mut self, name: &str, bytes: u64) -> Result<(), ArchiveError> {
         let ArchiveLimits { bytes: most_bytes, entries: most } = self.limits;
         self.bytes = self.bytes.saturating_add(bytes);
@@ -171,7 +171,7 @@ impl Target<'_> {
     }
 }
 
-/// The obstacle in an entry's place is another entry.
+/// Converts errors of writing an entry: another entry may be in its place.
 fn in_the_way(entry: &Entry, error: io::Error) -> ArchiveError {
     match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
@@ -181,7 +181,7 @@ fn in_the_way(entry: &Entry, error: io::Error) -> ArchiveError {
     }
 }
 
-/// Errors of reading damaged data are errors of the archive.
+/// Converts errors of reading damaged data to errors of the archive.
 fn damaged(error: io::Error) -> ArchiveError {
     match error.kind() {
         io::ErrorKind::InvalidData

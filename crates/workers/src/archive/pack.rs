@@ -124,7 +124,7 @@ pub fn pack_open(
             match FileType::from_raw_mode(of.st_mode) {
                 FileType::RegularFile => found.push(entry),
                 FileType::Directory => {
-                    // It bounds how deep directories are.
+                    // The header bounds how deep directories are.
                     entry.header()?;
                     folders.push(entry.path);
                 }

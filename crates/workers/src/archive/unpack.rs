@@ -25,7 +25,7 @@ pub fn unpack(
 ) -> Result<(), ArchiveError> {
     is_named(&check(&mut archive, limits)?, id)?;
     archive.rewind()?;
-    // It may have been changed since: all is checked again.
+    // The archive may have been changed since: all is checked again.
     unpack_stream(archive, id, folder, limits)
 }
 

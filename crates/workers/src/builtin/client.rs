@@ -362,7 +362,7 @@ impl ClientState {
         Ok((download.size < size).then_some(download.size))
     }
 
-    /// An archive is here, or not available. Asks for the next one.
+    /// Passes on an archive that is here, or the reason why it is not available. Asks for the next one.
     fn fetched(&mut self, id: ArchiveId, result: Result<(), Wrong>) -> Option<(FromWorker, Vec<u8>)> {
         self.download = None;
         self.wanted.pop_front();

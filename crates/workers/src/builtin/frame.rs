@@ -38,9 +38,9 @@ pub(super) struct WorkerHello {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum AdmissionReply {
-    /// It is admitted under this name.
+    /// The worker is admitted under this name.
     Welcome(String),
-    /// It is not, for this reason.
+    /// The worker is rejected, for this reason.
     Rejected(String),
 }
 
@@ -48,7 +48,7 @@ pub(super) enum AdmissionReply {
 #[serde(rename_all = "snake_case")]
 pub(super) enum FromWorker {
     Alive,
-    /// It can take this number of further units.
+    /// The worker can take this number of further units.
     Free(usize),
     Moved(UnitId),
     /// The bytes are an encoded outcome.
@@ -74,7 +74,7 @@ pub(super) enum FromCoordinator {
     State(String, MachineState),
     /// The bytes are the next part of the archive, which has this size.
     Archive(ArchiveId, u64),
-    /// There is no such archive.
+    /// The archive does not exist, for this reason.
     NoArchive(ArchiveId, String),
     Over(String),
 }

@@ -20,7 +20,7 @@ const MOST_WORKERS: usize = 10_000;
 const MOST_UNITS: usize = MOST_SLOTS as usize;
 /// The least time between two reports of progress of a unit that are passed on; workers send them every 10 s.
 const LEAST_PROGRESS: Duration = Duration::from_secs(1);
-/// A run that has had no units for so long saves no time up for later.
+/// The time without units after which a run saves no time up for later.
 const IDLE: Duration = Duration::from_secs(10);
 /// The time that the end of the run may take to reach the workers.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -35,9 +35,9 @@ pub(super) enum FromConnection {
     Left(String, u64),
 }
 
-/// From the hub to a connection.
+/// A message of the hub to a connection.
 pub(super) enum HubMessage {
-    /// It is admitted under this name, and has this number.
+    /// The worker is admitted under this name, and the connection has this number.
     Admitted(String, u64),
     Rejected(String),
     /// A message with its bytes.
@@ -47,7 +47,7 @@ pub(super) enum HubMessage {
 struct ConnectedWorker {
     /// The number of its connection and a sender for its messages, while it is connected.
     connection: Option<(u64, UnboundedSender<HubMessage>)>,
-    /// Until when it may return, while it is not connected.
+    /// The time until which the worker may return, while it is not connected.
     until: Instant,
     /// Distinguishes it from another worker on a machine of the same name.
     instance: u64,
@@ -57,9 +57,9 @@ struct ConnectedWorker {
     holding: BTreeSet<UnitId>,
     /// The units whose outcome the coordinator is judging.
     judging: BTreeSet<UnitId>,
-    /// When it last reported progress of a unit.
+    /// The last report of progress, by unit.
     moved: BTreeMap<UnitId, Instant>,
-    /// Whether it can try programs.
+    /// Whether the worker can try programs.
     builds: bool,
     /// The program that it tries.
     trial: Option<PendingTrial>,
@@ -259,7 +259,7 @@ impl WorkerHub {
                         }
                     }
                     (FromWorker::Bye, _) => {
-                        // Also those that it has not received any more.
+                        // Units that the worker has not received any more are returned as well.
                         worker.free = 0;
                         let trial = worker.trial.take();
                         let holding = std::mem::take(&mut worker.holding);
@@ -270,7 +270,7 @@ impl WorkerHub {
                     }
                     (FromWorker::Played(id), Some(outcome)) => {
                         if !worker.holding.contains(&id) {
-                            // It was withdrawn, or never had it.
+                            // The unit was withdrawn, or the worker never had it.
                             self.send(&name, FromCoordinator::Verdict(id, OutcomeVerdict::Duplicate));
                         } else if worker.judging.insert(id) {
                             self.emit(CarrierEvent::Played(outcome, name));
@@ -288,8 +288,7 @@ impl WorkerHub {
         }
     }
 
-    /// A worker has connected. It replaces its own earlier connection; beside another worker of the same name it gets a
-    /// number.
+    /// Admits a worker. It replaces its own earlier connection; beside another worker of the same name it gets a number.
     fn join(&mut self, hello: WorkerHello, connection: UnboundedSender<HubMessage>) {
         let WorkerHello { mut machine, instance, holding, .. } = hello;
         let holding: BTreeSet<UnitId> = holding.into_iter().collect();
@@ -364,7 +363,7 @@ impl WorkerHub {
         trial.reported(name, report, built);
     }
 
-    /// Hands trials out, one to a worker.
+    /// Hands out each trial to a worker that is free.
     fn hand_out_trials(&mut self) {
         self.trials.retain(|trial| !trial.is_withdrawn());
         while let Some(trial) = self.trials.pop_front() {
@@ -391,7 +390,7 @@ impl WorkerHub {
         self.count_time();
         let now = Instant::now();
         for worker in self.workers.values_mut().filter(|worker| now - worker.until > LATE) {
-            // This process did not run when the time was over, and no worker could return.
+            // The hub did not run when the time was over, and no worker could return.
             worker.until = now + RECONNECT_WINDOW;
         }
         let is_lost = |worker: &ConnectedWorker| worker.connection.is_none() && worker.until <= now;
@@ -443,8 +442,8 @@ mod tests {
     use crate::builtin::frame::VERSION;
     use crate::tests::first_unit;
 
-    /// Runs whose units take so many milliseconds, of which two are always open for each slot, share a worker with this
-    /// number of slots for 100 s. Returns the shares of its time.
+    /// Shares a worker with this number of slots for 100 s among runs whose units take these milliseconds, two of them always
+    /// open for each slot. Returns the shares of its time.
     async fn shares(unit: &WorkUnit, slots: usize, takes: &[u64], begin: &[u64]) -> Vec<f64> {
         let (events, mut happened) = unbounded_channel();
         let mut hub = WorkerHub::new(events);
@@ -494,7 +493,7 @@ mod tests {
             (1, &[20, 900][..], &[0, 0][..], &[0.5, 0.5][..]),
             (3, &[20, 900, 300], &[0, 0, 0], &[1.0 / 3.0; 3]),
             (1, &[900], &[0], &[1.0]),
-            // One that comes later gets its share from then on, and does not catch up.
+            // A run that comes later gets its share from then on, and does not catch up.
             (1, &[20, 900], &[0, 50_000], &[0.75, 0.25]),
         ] {
             let runtime =

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// The interval at which each side sends something.
 const ALIVE: Duration = Duration::from_secs(10);
-/// After this time without a frame, a connection is lost.
+/// The time without a frame after which a connection is lost.
 const SILENCE: Duration = Duration::from_secs(30);
-/// From the connection to the end of the handshake.
+/// The time from the connection to the end of the handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);

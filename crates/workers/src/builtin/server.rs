@@ -156,7 +156,7 @@ impl Acceptance {
         }
     }
 
-    /// Until when no connection can be accepted; `None` if one can. Further connections wait in the backlog.
+    /// Returns the time until which no connection can be accepted; `None` if one can. Further connections wait in the backlog.
     fn full_until(&mut self) -> Option<Instant> {
         while self.pending.count() >= PENDING {
             match self.pending.vacancy(Instant::now())? {
@@ -258,7 +258,7 @@ impl ServerContext {
         let (name, number) = match of_hub.recv().await {
             Some(HubMessage::Admitted(name, number)) => (name, number),
             Some(HubMessage::Rejected(why)) => {
-                // It will try again.
+                // The worker will try again.
                 let _ = frame::write(&mut stream, &AdmissionReply::Rejected(why), &[]).await;
                 return;
             }
@@ -332,7 +332,7 @@ impl ServerContext {
     /// Waits until there is memory for this number of bytes.
     async fn reserve(&self, bytes: usize) -> Option<Arc<OwnedSemaphorePermit>> {
         let kib = u32::try_from(bytes.div_ceil(1024)).ok().filter(|&kib| kib > 0)?;
-        // It is never closed.
+        // The semaphore is never closed.
         Arc::clone(&self.outcomes).acquire_many_owned(kib).await.ok().map(Arc::new)
     }
 

@@ -15,7 +15,7 @@ use referee_results::FinishedMatch;
 const MOST_WAITING: usize = 4;
 
 impl<S: SetScheduler> Dispatcher<'_, S> {
-    /// A worker has sent an outcome, perhaps again.
+    /// Takes the outcome that a worker has sent, perhaps again.
     pub(super) fn played(&mut self, outcome: EncodedOutcome, worker: String) -> Result<(), Halt> {
         match self.coordinator.verdicts.arrive(&outcome.unit, &worker) {
             OutcomeArrival::New => return self.judge(outcome, worker),
@@ -62,7 +62,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         Ok(())
     }
 
-    /// An outcome was stored or refused.
+    /// Handles an outcome that was stored or refused.
     pub(super) fn commit(&mut self, committed: Committed) -> Result<(), Halt> {
         let Committed { unit: id, worker, result } = committed;
         let (matches, unstarted) = match result {
@@ -122,7 +122,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
             return self.judge(outcome, worker);
         }
         if matches!(&open.phase, SetPhase::Out(other) if *other != worker) {
-            // Another worker tries it already.
+            // The set is with another worker already.
             return Ok(());
         }
         let avoid = if has_others { vec![worker] } else { Vec::new() };
@@ -137,7 +137,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         }
     }
 
-    /// An outcome does not match its unit.
+    /// Refuses an outcome that does not match its unit.
     fn refuse(&mut self, id: UnitId, worker: String, why: String) -> Result<(), Halt> {
         self.coordinator.fleet.count(&worker, |row| row.refused += 1);
         self.put_aside(&worker, format!("it sent another outcome than {id} asks for: {why}"))?;

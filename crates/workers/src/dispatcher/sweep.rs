@@ -77,7 +77,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         for set in queued.collect::<Vec<u32>>() {
             let Some(open) = self.open.remove(&set) else { continue };
             self.coordinator.order(Order::Withdraw(open.unit.id.clone()));
-            // Its number is not used again: a worker may still have an outcome.
+            // The number of the set is not used again: a worker may still have an outcome.
             self.coordinator.leases.retire(set).map_err(because)?;
             open.due.fixtures.iter().for_each(|fixture| self.schedule.put_back(fixture));
         }

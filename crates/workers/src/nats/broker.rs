@@ -100,7 +100,7 @@ fn large(most: u64) -> Wrong {
     format!("it has more than {most} bytes").into()
 }
 
-/// A request of this client has failed.
+/// Reports that a request of this client has failed.
 pub(super) fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Wrong {
     Wrong::of(&*error.into())
 }
@@ -212,7 +212,7 @@ impl NatsConnection {
         format!("{}.hello.{}", self.queue, token(worker))
     }
 
-    /// The same for workers with the first version of the messages.
+    /// The subject of the first message of workers with the first version of the messages.
     pub(super) fn first_hello(&self) -> String {
         format!("{}.hello", self.queue)
     }
@@ -332,7 +332,7 @@ impl NatsConnection {
         files.put(meta, &mut bytes).await.map(drop).map_err(failed)
     }
 
-    /// Reads an outcome.
+    /// Reads an object, of at most `most` bytes.
     pub(super) async fn get(&self, name: &str, most: usize) -> Result<Vec<u8>, Wrong> {
         let mut bytes = Vec::new();
         let read = async {

@@ -30,7 +30,7 @@ use referee_game::Wrong;
 
 /// The number of units that the broker hands out for each slot of a worker before one is acknowledged.
 const OUT_PER_SLOT: usize = 4;
-/// The same before a worker is known.
+/// The number of units that the broker hands out before a worker is known.
 const FIRST_OUT: usize = 64;
 
 /// The maximum number of workers, and of those with another version of the messages.
@@ -109,13 +109,13 @@ impl CoordinatorEnd for NatsCoordinator {
 struct Open {
     unit: Box<WorkUnit>,
     payload: Vec<u8>,
-    /// Whether the broker has it, as far as is known.
+    /// Whether the broker has the unit, as far as is known.
     is_published: bool,
     /// The number of its message in the stream, if it is known.
     sequence: Option<u64>,
-    /// Since when the broker has delivered it and no worker has it.
+    /// The time since which the broker has delivered it and no worker has it.
     orphaned: Option<Instant>,
-    /// When its matches last made progress.
+    /// The last progress of its matches.
     seen: Instant,
     holder: Option<UnitHolder>,
     taken: Delivery,
@@ -153,14 +153,14 @@ struct CoordinatorService {
     run: String,
     open: BTreeMap<u32, Open>,
     workers: HashMap<String, KnownWorker>,
-    /// When each session of a worker last reported its units. Two workers may have the same name.
+    /// The last report of its units, by session of a worker. Two workers may have the same name.
     sessions: HashMap<String, Instant>,
     /// The states of workers. Sent again whenever a worker reports its units.
     states: HashMap<String, MachineState>,
     /// The workers that speak another version of the messages.
     incompatible: HashSet<String>,
     signer: Signer,
-    /// The public key.
+    /// The public key of `signer`.
     trusted: TrustedKeys,
     /// The outcomes that the coordinator is judging, by unit and worker.
     judging: HashSet<(UnitId, String)>,
@@ -410,7 +410,7 @@ impl CoordinatorService {
                 self.sessions.insert(session.clone(), now);
                 let is_new = before.is_none_or(|before| before.session != session);
                 for unit in &holding {
-                    // It was taken before this coordinator started.
+                    // The unit was taken before this coordinator started.
                     if let Some(open) = self.open_unit(unit).filter(|open| open.holder.is_none()) {
                         open.holder = Some(UnitHolder { worker: name.clone(), session: session.clone() });
                     }
@@ -427,7 +427,7 @@ impl CoordinatorService {
             }
             ToCoordinator::Taken { session, unit, delivery } => {
                 if let Some(&state) = self.states.get(&worker) {
-                    // It may wait for this before it plays the unit.
+                    // The worker may wait for this before it plays the unit.
                     self.send_to(&worker, &ToWorker::State { state }).await;
                 }
                 let Some(open) = self.open_unit(&unit) else { return };
@@ -474,7 +474,7 @@ impl CoordinatorService {
         }
     }
 
-    /// A worker has sent a message of another version.
+    /// Notes that a worker has sent a message of another version.
     fn note_incompatible(&mut self, subject: &str, head: &[u8], version: u32) {
         #[derive(serde::Deserialize)]
         struct FirstHello {
@@ -518,7 +518,7 @@ impl CoordinatorService {
         }
     }
 
-    /// Passes on an outcome.
+    /// Passes on an outcome that was read from the object store.
     fn read(&mut self, unit: UnitId, worker: String, bytes: Result<Vec<u8>, Wrong>) {
         match bytes {
             Ok(bytes) => {
@@ -537,7 +537,7 @@ impl CoordinatorService {
         let now = Instant::now();
         // An error means that it is not received either.
         let _ = self.connection.client.publish(self.connection.echo(&self.run), "".into()).await;
-        // Otherwise messages of workers do not arrive either, and the workers have time to report once they do.
+        // Without reception, messages of workers do not arrive either, and the workers have time to report once they do.
         if let Some(since) = self.reception.current(now) {
             self.remove_lost(now, since).await;
         }

@@ -1,6 +1,6 @@
 //! The first line of every message: the version of the messages, and in those of a coordinator the run and a signature.
 //!
-//! Whoever may publish at the broker can send anything to workers, and a unit starts programs. Workers therefore take nothing
+//! A client that may publish at the broker can send anything to workers, and a unit starts programs. Workers therefore take nothing
 //! that is not signed with a key that they trust. The signature covers the subject, so that no message can be repeated on
 //! another one, and the time, so that a later state of a worker is not replaced by an earlier one.
 
@@ -183,9 +183,9 @@ impl TrustedKeys {
 struct SignedHead {
     version: u32,
     run: String,
-    /// When it was sent: microseconds since 1970. Later messages of a coordinator have later times.
+    /// The time of sending: microseconds since 1970. Later messages of a coordinator have later times.
     at: u64,
-    /// 128 hex digits.
+    /// The signature as 128 hex digits.
     signature: String,
 }
 

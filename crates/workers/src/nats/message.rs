@@ -20,8 +20,8 @@ pub(super) struct WorkerMessage {
     pub(super) content: ToCoordinator,
 }
 
-/// From a worker to the coordinator of a run, or `Hello` and `Leaving` to all coordinators; `Trying` and `Tried` to the desk of
-/// the trial.
+/// A message of a worker to the coordinator of a run, or `Hello` and `Leaving` to all coordinators; `Trying` and `Tried` to
+/// the desk of the trial.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToCoordinator {
@@ -81,8 +81,8 @@ impl Delivery {
     }
 }
 
-/// From the coordinator of a run or from a desk of trials to workers: the body of a signed message, which names the run or the
-/// desk.
+/// A message of the coordinator of a run or of a desk of trials to workers: the body of a signed message, which names the run
+/// or the desk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToWorker {

@@ -49,7 +49,7 @@ pub struct CarrierTimes {
     pub progress: Duration,
     /// The interval at which a worker reports its units.
     pub hello: Duration,
-    /// After this time without a message a worker counts as lost.
+    /// The time without a message after which a worker counts as lost.
     pub lost: Duration,
     /// The interval at which a worker sends an outcome again that has no verdict.
     pub resend: Duration,

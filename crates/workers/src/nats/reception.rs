@@ -29,12 +29,12 @@ impl Reception {
         self.since = None;
     }
 
-    /// Since when they arrive without a gap. `None` without a connection.
+    /// The time since which echoes arrive without a gap. `None` without a connection.
     pub(super) fn since(&self) -> Option<Instant> {
         self.since
     }
 
-    /// The same if the last one is recent: workers have had the time since then to report.
+    /// Returns [`Reception::since`] if the last echo is recent: workers have had the time since then to report.
     pub(super) fn current(&self, now: Instant) -> Option<Instant> {
         self.since.filter(|_| now - self.echoed <= self.most)
     }

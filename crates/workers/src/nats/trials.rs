@@ -136,7 +136,7 @@ struct TryingWorker {
 }
 
 impl TryingWorker {
-    /// It has begun with its trial.
+    /// Notes that the worker has begun with its trial.
     fn begin(&mut self) {
         self.missed = 0;
         if let Some(asked) = self.trial.as_mut().filter(|asked| !asked.is_begun) {
@@ -150,10 +150,10 @@ impl TryingWorker {
 struct AskedTrial {
     trial: PendingTrial,
     since: Instant,
-    /// When the worker was last asked.
+    /// The last time at which the worker was asked.
     asked: Instant,
     is_begun: bool,
-    /// Whether its report is being read from the object store.
+    /// Whether the report is being read from the object store.
     is_reading: bool,
 }
 
@@ -274,7 +274,7 @@ impl NatsTrialQueue {
         }
         let (head, body) = split(&message.payload);
         if !matches!(version(head), Ok(VERSION)) {
-            // The coordinators say so.
+            // The coordinators report the other version.
             return;
         }
         let (Ok(WorkerMessage { content, .. }), Some(name)) =
@@ -310,7 +310,7 @@ impl NatsTrialQueue {
             ToCoordinator::Tried { session, trial, is_stored } => {
                 let holder = self.holder(&name, &session, trial);
                 let Some(asked) = holder.and_then(|worker| worker.trial.as_mut()) else {
-                    // It was given to another worker, or is not wanted any more.
+                    // The trial was given to another worker, or is not wanted any more.
                     return self.end_trial(&name, session, trial).await;
                 };
                 if !is_stored {
@@ -343,10 +343,10 @@ impl NatsTrialQueue {
         self.send_to(name, &ToWorker::TrialOver { session, trial }).await;
     }
 
-    /// The report of a worker has arrived.
+    /// Takes the report of a worker.
     async fn read(&mut self, session: &str, trial: u64, bytes: Result<Vec<u8>, Wrong>) {
         let Some(worker) = self.workers.get_mut(session) else { return };
-        // It may have been given to another worker meanwhile.
+        // The trial may have been given to another worker meanwhile.
         let Some(asked) = worker.trial.as_mut().filter(|asked| asked.trial.job.id == trial) else { return };
         let bytes = match bytes {
             Ok(bytes) => bytes,
@@ -408,7 +408,7 @@ impl NatsTrialQueue {
             let id = trial.job.id;
             let (connection, object) = (self.connection.clone(), report_object(id, &session));
             self.deletions.spawn(async move {
-                // There may be none.
+                // The report may be missing.
                 let _ = connection.delete(&object).await;
             });
             match if is_begun { trial.lose(&name) } else { Some(trial) } {
@@ -418,7 +418,6 @@ impl NatsTrialQueue {
         }
     }
 
-    /// Forgets the trials that were withdrawn.
     async fn forget_withdrawn(&mut self) {
         let (withdrawn, queue): (VecDeque<_>, VecDeque<_>) =
             std::mem::take(&mut self.queue).into_iter().partition(PendingTrial::is_withdrawn);

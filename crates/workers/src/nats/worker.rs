@@ -102,7 +102,7 @@ impl WorkerEnd for NatsWorker {
 
 /// A unit that this worker has.
 struct HeldUnit {
-    /// To acknowledge it; `None` if the worker has it from before this connection.
+    /// The message to acknowledge; `None` if the worker has the unit from before this connection.
     message: Option<Message>,
     delivery: Delivery,
     progressed: Option<Instant>,
@@ -114,7 +114,7 @@ struct Unconfirmed {
     bytes: Arc<Vec<u8>>,
     /// The name in the object store, if it is too large for a message.
     object: Option<String>,
-    /// Whether it is being stored.
+    /// Whether the object is being stored.
     is_storing: bool,
     sent: Instant,
 }
@@ -154,7 +154,7 @@ struct WorkerService {
     /// The number of connections that were lost.
     losses: u32,
     is_connected: bool,
-    /// It pulls nothing until then.
+    /// The time until which the worker pulls nothing.
     resting_until: Instant,
     fetches: JoinSet<(ArchiveId, Result<(), Wrong>)>,
     stores: JoinSet<(UnitId, Result<(), Wrong>)>,
@@ -319,7 +319,7 @@ impl WorkerService {
             Ok(_) => return self.end(message, AckKind::Term),
             Err(error) => {
                 self.report(&message.subject, &error);
-                // Another worker may trust its coordinator, and takes it meanwhile.
+                // A different worker may trust the coordinator, and takes the unit meanwhile.
                 self.resting_until = Instant::now() + self.times.hello;
                 let is_last = delivery.number >= LAST_DELIVERY;
                 return self.end(message, if is_last { AckKind::Term } else { AckKind::Nak(None) });
@@ -333,7 +333,7 @@ impl WorkerService {
         }
         let is_avoided = unit.avoid.contains(&self.machine.name);
         if is_avoided && delivery.number < LAST_DELIVERY - 1 {
-            // For another worker.
+            // The unit is for another worker.
             return self.end(message, AckKind::Nak(Some(AVOIDED)));
         }
         if delivery.number >= LAST_DELIVERY {
@@ -373,7 +373,7 @@ impl WorkerService {
         }
     }
 
-    /// Returns a unit that the worker has not seen.
+    /// Gives back a unit that the worker has not seen.
     async fn give_back_unplayed(&mut self, unit: UnitId) {
         self.free += 1;
         self.give_back(unit, Returned::Stopped).await;
@@ -481,7 +481,7 @@ impl WorkerService {
     /// Tells the coordinator where an outcome is.
     async fn stored(&mut self, unit: UnitId, result: Result<(), Wrong>) {
         let played = self.held.get_mut(&unit).and_then(|held| held.outcome.as_mut());
-        // There may have been a verdict meanwhile.
+        // The verdict may have come meanwhile.
         let Some(played) = played else { return };
         played.is_storing = false;
         let object = played.object.clone();
@@ -548,7 +548,7 @@ impl WorkerService {
             ToWorker::Verdict { .. } | ToWorker::Withdrawn { .. } => {}
             ToWorker::State { state } => self.set_state(run, at, state).await,
             ToWorker::Over => {
-                // It may overtake the last state, and the last verdicts.
+                // The message may overtake the last state, and the last verdicts.
                 if self.runs.get(&run).is_none_or(|known| known.since < at) {
                     self.runs.remove(&run);
                     let ended = self.held.extract_if(|unit, _| unit.run == run);
@@ -572,7 +572,7 @@ impl WorkerService {
         }
     }
 
-    /// The coordinator of a run says whether this worker gets its units. A message that is repeated changes nothing.
+    /// Takes the state in which the coordinator of a run has this worker. A message that is repeated changes nothing.
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     async fn set_state(&mut self, run: String, at: u64, state: MachineState) {
         let is_old = |known: u64| known >= at;
@@ -596,7 +596,7 @@ impl WorkerService {
         self.free += before - self.unadmitted.len();
     }
 
-    /// Returns units whose coordinator is silent, and plays for others though one has put this worker aside that is gone.
+    /// Gives back units whose coordinator is silent, and plays for others though one has put this worker aside that is gone.
     async fn forget_silent(&mut self, now: Instant) {
         let lost = self.times.lost;
         let silent = self.unadmitted.iter().filter(|(_, arrived)| now - *arrived > lost);

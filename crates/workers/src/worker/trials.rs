@@ -43,7 +43,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         }
     }
 
-    /// The archive of a program is here, or is not available.
+    /// Takes the archive of a program, or the reason why it is not available.
     pub(super) fn fetched_for_trial(
         &mut self,
         id: ArchiveId,

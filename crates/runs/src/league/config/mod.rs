@@ -56,7 +56,7 @@ pub struct LeagueConfig {
     pub programs: Vec<ProgramConfig>,
     #[serde(default)]
     workers: Option<WorkersConfig>,
-    /// Of the programs; `strict` if it is missing.
+    /// The sandbox of programs; `strict` if it is missing.
     #[serde(default = "SandboxConfig::strict")]
     sandbox: SandboxConfig,
     /// The public part of records.
@@ -192,7 +192,7 @@ impl LeagueConfig {
         for program in &self.programs {
             let Some(files) = program.files.as_ref().map(|files| self.folder.join(files)) else { continue };
             let name = program.name().to_owned();
-            // It was parsed when the file was read.
+            // The command line was parsed when the file was read.
             let Ok(command) = program.command.parse::<Command>() else { continue };
             let directory = Some(self.directory(program));
             let command = Command { directory, files: Some(files.clone()), ..command };
@@ -212,7 +212,7 @@ impl LeagueConfig {
             found.extend(program.files.clone());
             let directory = self.directory(program);
             let directory = directory.strip_prefix(&self.folder).unwrap_or(&directory);
-            // It was parsed when the file was read.
+            // The command line was parsed when the file was read.
             let words = program.command.parse::<Command>().map(|command| command.argv).unwrap_or_default();
             found.extend(
                 words.iter().map(|word| directory.join(word)).filter(|path| self.folder.join(path).is_file()),

@@ -17,7 +17,7 @@ use crate::config::SandboxConfig;
 pub enum ProgramPlace {
     /// The server, and workers if there are any.
     Anywhere,
-    /// Only workers: the server lacks a layer of its sandbox.
+    /// The program plays on workers only: the server lacks a layer of its sandbox.
     Workers,
 }
 

@@ -12,7 +12,7 @@ use crate::league::{Retention, SendCommand};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RetentionConfig {
-    /// When private lines of records are erased.
+    /// The age at which private lines of records are erased.
     #[serde(default)]
     private_after: Option<String>,
     #[serde(default)]
@@ -25,7 +25,7 @@ pub(super) struct RetentionConfig {
 /// The retention of a league's records.
 #[derive(Clone, Debug)]
 pub struct RecordRetention {
-    /// When records are erased and packed.
+    /// The times at which records are erased and packed.
     pub retention: Retention,
     /// The command that sends packs.
     pub send: Option<SendCommand>,

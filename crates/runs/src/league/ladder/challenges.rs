@@ -10,7 +10,8 @@ use referee_stats::ladder::Name;
 use referee_stats::{Entrant, Lineup};
 use referee_store::MatchKind;
 
-/// After this number of other matches one challenge may be played, so that challenges take at most a tenth of the matches.
+/// The number of other matches after which one challenge may be played, so that challenges take at most a tenth of the
+/// matches.
 const CHALLENGE_AFTER: u64 = 9;
 /// The number of challenges examined for a match, however many wait.
 const LOOKED_AT: usize = 32;
@@ -205,7 +206,7 @@ mod tests {
         let first = challenges.take().unwrap();
         challenges.add(first, false);
         assert_eq!(challenges.take().unwrap().id, 2);
-        // One whose match has not begun is the next one.
+        // A challenge whose match has not begun is the next one.
         challenges.put_back(challenge(2, "ada"));
         assert_eq!(challenges.take().unwrap().id, 2);
         challenges.retain(|challenge| challenge.id != 3);

@@ -33,7 +33,7 @@ pub(super) struct MatchInProgress {
     pub(super) challenge: Option<Challenge>,
     /// The number of the first match of its set, if it is the second one.
     pub(super) deal: Option<u32>,
-    /// Whether it has ended, and only its result is not stored yet.
+    /// Whether the match has ended, and only its result is not stored yet.
     pub(super) is_ended: bool,
 }
 
@@ -113,7 +113,7 @@ impl Ladder {
         self.fixture(lineup?, MatchKind::Pairing, on_workers, None, None)
     }
 
-    /// This match, on workers or here; one of a kind other than `Pairing` fulfils a challenge.
+    /// Returns this match, on workers or here; one of a kind other than `Pairing` fulfils a challenge.
     pub(super) fn fixture(
         &mut self,
         lineup: Lineup,

@@ -16,7 +16,7 @@ use referee_store::{StoreError, utc};
 /// The memory of a ladder across restarts besides its results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LadderMemory {
-    /// In days since 1970.
+    /// The number of days since 1970.
     day: u64,
     /// The number of new versions on this day, by bot.
     versions: BTreeMap<String, u32>,
@@ -25,7 +25,7 @@ pub struct LadderMemory {
     /// The players that are there: connected, or programs.
     #[serde(default)]
     pub here: BTreeSet<String>,
-    /// Since when other bots that connect are not there, in UTC, by player.
+    /// The time since which bots that connect are not there, in UTC, by player.
     #[serde(default)]
     away: BTreeMap<String, String>,
     /// The players whose owners have used up the quota of this day. It is counted anew from the results.
@@ -41,7 +41,7 @@ pub struct LadderMemory {
 struct RememberedExclusion {
     /// Matches in a row that ended by its fault.
     strikes: u32,
-    /// Exclusions in a row.
+    /// The number of exclusions in a row.
     times: u32,
     /// The end of the last one, in milliseconds since 1970.
     until_ms: u64,

@@ -10,7 +10,7 @@ use referee_stats::Entrant;
 use referee_stats::ladder::Name;
 use referee_store::parse_match_id;
 
-/// For each slot of the workers a match is in progress and another one is queued.
+/// The number of matches for each slot of the workers: one in progress and one that is queued.
 const MATCHES_PER_SLOT: usize = 2;
 
 /// The matches of a ladder that workers play.

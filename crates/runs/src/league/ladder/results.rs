@@ -21,11 +21,11 @@ pub(super) struct CountedResults {
     pub(super) season: LadderSeason,
     /// The results that were stored since a count of all results began, as they were played, with the numbers of their seasons.
     pub(super) stored_since: Option<Vec<(u32, LeagueMatch)>>,
-    /// When the last match ended, in UTC.
+    /// The end of the last match, in UTC.
     pub(super) last_result: Option<String>,
     /// The id of the last match that is stored.
     pub(super) last_match: Option<String>,
-    /// The same when the players were rated last.
+    /// The id of the last stored match when the players were last rated.
     pub(super) rated_to: Option<String>,
     /// The last match that was rated when it was noted who leads.
     pub(super) led_to: Option<String>,
@@ -101,7 +101,7 @@ impl Ladder {
         self.results.tally.standings(&self.results.fit, &self.results.rulings, &self.roster.names)
     }
 
-    /// Results are stored, in the season with this number.
+    /// Adds results that were stored in the season with this number.
     ///
     /// # Errors
     /// If one does not fit the seats.

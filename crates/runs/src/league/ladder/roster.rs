@@ -42,7 +42,7 @@ pub(super) struct Member {
     /// The index of its program among the bots that workers start.
     pub(super) program: Option<usize>,
     pub(super) connections: usize,
-    /// Since when no connection of it is there, if there was one; in UTC.
+    /// The time since which no connection of it is there, if there was one; in UTC.
     pub(super) away_since: Option<String>,
     pub(super) exclusion: FaultExclusion,
 }
@@ -129,7 +129,7 @@ impl Ladder {
         };
         let here: BTreeSet<usize> = (0..self.roster.members.len()).filter(|&at| is_here(at)).collect();
         let programs = here.iter().filter(|&&at| self.roster.members[at].is_program).count().max(1);
-        // So many copies of each program that all jobs can be filled.
+        // The copies of each program suffice to fill all jobs.
         let jobs = self.limits.jobs + self.on_workers.most();
         let copies = (jobs * self.seats.seating.seats()).div_ceil(programs);
         for (at, member) in self.roster.members.iter().enumerate() {
@@ -150,7 +150,7 @@ impl Ladder {
         here.map(|(at, _)| self.results.tally.name(Entrant(at as u16))).collect()
     }
 
-    /// Since when bots that connect are not there, by player.
+    /// Returns the time since which bots that connect are not there, by player.
     pub(super) fn away(&self) -> BTreeMap<String, String> {
         let members = self.roster.members.iter().enumerate();
         let away = members.filter(|(_, member)| !member.is_program && member.connections == 0);

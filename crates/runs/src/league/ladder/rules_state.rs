@@ -11,7 +11,7 @@ const PAUSE: u64 = 60_000_000;
 pub(super) struct RulesState {
     /// The number of consecutive matches in which they failed, or had to be asked again.
     failures: u32,
-    /// When the next match is tried, once they have failed in match after match.
+    /// The time of the next match, once the rules have failed in match after match.
     retry_at: Option<u64>,
 }
 
@@ -35,7 +35,7 @@ impl RulesState {
                     "the rules fail in match after match: one match a minute is tried until they work",
                 )
             }
-            // Nothing is known of the rules.
+            // The failure does not tell whether the rules work.
             Some(_) => None,
         }
     }

@@ -17,7 +17,7 @@ pub(crate) struct LadderScheduler(pub SharedLadder);
 
 impl Scheduler for LadderScheduler {
     fn next(&mut self, among: Option<&[usize]>) -> Next {
-        // Each match is between other players.
+        // A ladder pairs other players for each match.
         if among.is_some() {
             return Next::Later;
         }
@@ -146,7 +146,7 @@ impl Scheduler for LadderScheduler {
     }
 }
 
-/// For workers: each match is a set.
+/// Hands out matches to workers: each match is a set.
 impl SetScheduler for LadderScheduler {
     fn next_set(&mut self) -> NextSet {
         let mut ladder = self.0.lock();

@@ -71,7 +71,7 @@ pub(super) struct Control<'a> {
 /// A request to the thread of [`Control`].
 #[derive(Debug)]
 pub(super) enum ControlRequest {
-    /// To take up changes now, and to say when they are in force.
+    /// A request to take up changes now, and to say when they are in force.
     TakeUp(oneshot::Sender<()>),
     End,
 }
@@ -79,9 +79,9 @@ pub(super) enum ControlRequest {
 /// The state last read from the database.
 #[derive(Default)]
 struct SeenLeague {
-    /// As [`League::data_version`] counts; `None` before the first time.
+    /// The count of [`League::data_version`]; `None` before the first read.
     version: Option<i64>,
-    /// As [`League::changes`] counts; `None` before the first time.
+    /// The count of [`League::changes`]; `None` before the first read.
     changes: Option<Option<String>>,
     /// The bots that take part, and others that are shown.
     bots: Vec<LeagueBot>,
@@ -114,7 +114,7 @@ impl Control<'_> {
             }
             self.keep_history(&mut history);
             self.ladder.lock().begin_day(now(), &BTreeMap::new());
-            // It must not wait for the database: players are paired only when this thread wakes the run.
+            // The thread must not wait for the database: players are paired only when it wakes the run.
             self.keep_memory(&mut memory, false);
             (self.on_event)(LeagueEvent::Alive(self.name));
             // Players whose pause is over can be paired again. The run may have ended.
@@ -304,7 +304,7 @@ impl Control<'_> {
             }
             let stored = bot.submission().zip(self.keep.as_ref());
             let keep = stored.map(|(id, (size, files))| keep(files.clone(), id, self.name, *size));
-            // Its directory is stored when its process ends.
+            // The directory of the bot is stored when its process ends.
             let is_fresh = keep.is_some();
             let source: Arc<dyn Source> = Arc::new(Command { keep, ..command });
             let named = BotSpec::named(vec![(source, Some(player))], Default::default());

@@ -52,9 +52,9 @@ pub enum LeagueEvent<'a> {
     },
     /// Bots can connect to a ladder.
     Listening { ladder: &'a str, address: SocketAddr },
-    /// This ladder is played.
+    /// The matches of this ladder begin.
     Ready(&'a str),
-    /// This ladder follows changes. Comes several times a second.
+    /// The ladder with this name follows changes. Comes several times a second.
     Alive(&'a str),
     /// Matches have ended, and their results are stored.
     Ended { ladder: &'a str, rows: &'a [LeagueMatch] },
@@ -171,7 +171,7 @@ impl LeagueServer {
         self.stop.clone()
     }
 
-    /// Reloads its file while it is played.
+    /// Reloads the file of the league while it is played.
     ///
     /// # Errors
     /// Those of opening its directory.
@@ -215,7 +215,7 @@ impl LeagueServer {
             }
             drop(end_events);
             result = result.and(waiting.join().map_err(|_| panicked()));
-            // There may be no queue.
+            // The queue may be missing.
             let _ = end.send(());
             let worked = working.map_or(Ok(()), |queue| queue.join().unwrap_or(Err(panicked())));
             result.and(worked)

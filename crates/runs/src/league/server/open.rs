@@ -146,7 +146,7 @@ impl LadderOpening<'_> {
                 ladder.lock().resume_set(due, &players, &challenges)?;
             }
         }
-        // Those that wait come before other matches, also before the first one.
+        // Challenges that wait come before other matches, also before the first one.
         ladder.lock().set_challenges(challenges);
         ladder.rate();
         ladder.publish(now());

@@ -93,7 +93,7 @@ impl LeagueRun<'_> {
             resumed,
             changes: Some(changed),
             live: watch.as_ref().map(WatchServer::feed),
-            // The ladder does.
+            // The ladder judges the rules instead.
             judges_rules: false,
             ..MatchRunner::new(Run { seed, terms }, rules, seating, Vec::new(), launch.clone())
         };
@@ -180,7 +180,7 @@ impl LeagueRun<'_> {
             });
             let interrupt = async { signalled(&mut Some(interrupted)).await };
             let end = runner.play(scheduler(), interrupt, keep);
-            // There may be no workers.
+            // The workers may be missing.
             let _ = end_here.send(());
             let on_workers = on_workers
                 .map_or(Ok(()), |playing| playing.join().unwrap_or(Err(RunFailure::panicked().into())));
@@ -207,7 +207,7 @@ struct EndControl(Sender<ControlRequest>);
 
 impl Drop for EndControl {
     fn drop(&mut self) {
-        // It may have ended.
+        // The thread may have ended.
         let _ = self.0.send(ControlRequest::End);
     }
 }

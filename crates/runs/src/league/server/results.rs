@@ -36,7 +36,8 @@ impl LadderResults<'_> {
                 if let Ok(times) = times(record) {
                     self.ladder.lock().timed(&finished.seats, &times);
                 }
-                // As from the records alone. A record that is sealed with a later match is not there yet.
+                // The time is that of the file, as for results that are read from records. A record that is sealed with a
+                // later match has no file yet.
                 let written = finished.record.as_deref().and_then(|path| written_at(path).ok());
                 self.unstored.extend(row_of(ended, written.unwrap_or_else(now), self.can_repeat));
             }

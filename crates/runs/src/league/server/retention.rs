@@ -38,7 +38,7 @@ pub(super) struct RetentionWork {
     pub(super) info: PublishedInfo,
 }
 
-/// When a pack is sent next.
+/// The time at which a pack is sent next.
 #[derive(Default)]
 struct Retry {
     at: Option<Instant>,
@@ -48,7 +48,7 @@ struct Retry {
 impl RetentionWork {
     /// Works until the other end of the channel is dropped.
     pub(super) fn work(mut self, ends: &Receiver<()>) {
-        // It applies to this thread, and to its children.
+        // The priority is that of this thread, and of its children.
         if let Err(error) = rustix::process::nice(NICE) {
             tracing::debug!(%error, "records are packed at the priority of matches");
         }
@@ -103,7 +103,7 @@ impl RetentionWork {
         if retry.at.is_some_and(|at| Instant::now() < at) {
             return Ok(());
         }
-        // One that was begun and has not been written is not there.
+        // A pack that was begun and has not been written is missing.
         let is_there = |&first: &u32| self.records.has_pack(PackRange::of(first)).unwrap_or_default();
         let Some(first) = unsent.iter().copied().find(is_there) else { return Ok(()) };
         let pack = PackRange::of(first).name();

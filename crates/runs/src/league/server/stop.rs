@@ -79,12 +79,12 @@ impl LeagueStop {
         StopSignals { drained, interrupted }
     }
 
-    /// No match begins any more, and the league ends with the last match in progress.
+    /// Drains the league: no match begins any more, and the league ends with the last match in progress.
     pub fn drain(&self) {
         self.set(Stage::Draining);
     }
 
-    /// The league ends at once. Matches whose bots connect, and those of workers, go on with the next server; others are
+    /// Ends the league at once. Matches whose bots connect, and those of workers, go on with the next server; others are
     /// played again.
     pub fn abort(&self) {
         self.set(Stage::Aborted);

@@ -33,7 +33,7 @@ const NICE: i32 = 10;
 /// The queue of submissions and its workers.
 pub(super) struct OpenedSubmissions {
     pub(super) intake: Arc<SubmissionIntake>,
-    /// None on a machine that cannot confine them.
+    /// `None` on a machine that cannot confine submissions.
     pub(super) queue: Option<SubmissionQueue>,
     pub(super) terms: SharedTerms,
 }
@@ -132,7 +132,7 @@ pub(super) fn work(
     stop: &LeagueStop,
     ended: oneshot::Receiver<()>,
 ) -> Result<(), RunError> {
-    // It applies to this thread, and to what it starts.
+    // The priority is that of this thread, and of the processes that it starts.
     if let Err(error) = rustix::process::nice(NICE) {
         tracing::warn!(%error, "programs that are handed in are built at the priority of matches");
     }

@@ -70,7 +70,7 @@ pub(super) fn room(
 impl VisitorTable {
     fn play(&self, visit: VisitorMatch) -> Result<(), Wrong> {
         let VisitorMatch { bot, seat, client, feed, interrupt } = visit;
-        // It may have been replaced by another version at this moment.
+        // The bot may have been replaced by another version at this moment.
         let Some(program) = self.programs.get(&bot) else { return Ok(()) };
         let LadderGame { rules, seating, .. } = self.game;
         let seed = random_seed()?;

@@ -36,7 +36,7 @@ impl TournamentConfig {
         let mut bots = self.entrants.iter().flat_map(|entrant| entrant.team.iter().chain([entrant]));
         let sandbox = match bots.any(|bot| bot.command.is_some()) {
             true => self.sandbox(notices)?,
-            // Nothing here needs what this machine may lack.
+            // Entrants that only connect need nothing that this machine may lack.
             false => Sandbox::default(),
         };
         let mut names = NameSet::default();

@@ -51,7 +51,7 @@ pub struct EntrantConfig {
     pub clock_factor: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) restart: Option<Restart>,
-    /// Whether its requests come without the list of legal moves.
+    /// Whether requests to the entrant come without the list of legal moves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) hide_legal: bool,
     /// The tournament is interrupted once its matches have cost it that much.
@@ -77,7 +77,7 @@ impl EntrantConfig {
         if self.team.is_empty() { std::slice::from_ref(self) } else { &self.team }
     }
 
-    /// The same, to be changed.
+    /// Returns the bots for changes.
     pub(in crate::tournament) fn bots_mut(&mut self) -> &mut [EntrantConfig] {
         if self.team.is_empty() { std::slice::from_mut(self) } else { &mut self.team }
     }

@@ -143,7 +143,7 @@ enum MirrorConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Restart {
-    /// After a crash.
+    /// Restarts a bot after a crash.
     #[default]
     Died,
     Always,
@@ -181,7 +181,7 @@ enum FormatConfig {
     },
     Race(RaceTerms),
     Grade {
-        /// In points of the scale.
+        /// The tolerance, in points of the scale.
         #[serde(default = "two")]
         within: f64,
         #[serde(default = "sets_of_grade")]
@@ -349,7 +349,7 @@ impl TournamentConfig {
         }
     }
 
-    /// All bots, in the order of the entrants.
+    /// Returns all bots, in the order of the entrants.
     pub fn bots(&self) -> impl Iterator<Item = &EntrantConfig> {
         self.entrants.iter().flat_map(EntrantConfig::bots)
     }

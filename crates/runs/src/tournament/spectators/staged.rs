@@ -44,7 +44,7 @@ impl StagedSchedule {
         Ok(StagedSchedule { directory, games, results, stage, shown, state })
     }
 
-    /// The page's data.
+    /// Returns the data of the page.
     pub(super) fn view(&mut self, standings: &mut LiveStandings) -> StandingsView {
         let StagedSchedule { directory, games, results, stage, shown, state } = self;
         let found = results.data_version().map(|version| (stage.count_shown(), version));

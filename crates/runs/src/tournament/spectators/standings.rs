@@ -29,7 +29,7 @@ pub(super) struct LiveStandings {
     entrants: Vec<String>,
     display_names: Arc<DisplayNames>,
     rulings: Arc<Vec<RulingRow>>,
-    /// For the moves of matches: copies of a match do not count for strengths.
+    /// The results, for the moves of matches: copies of a match do not count for strengths.
     results: Results,
     fitted: Option<FittedStrengths>,
 }

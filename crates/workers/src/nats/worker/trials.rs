@@ -16,7 +16,7 @@ use referee_game::Wrong;
 pub(super) struct HeldTrial {
     desk: String,
     job: Box<TrialJob>,
-    /// When the desk last asked for it.
+    /// The last time at which the desk asked for the trial.
     asked: Instant,
     is_begun: bool,
     report: Option<Unconfirmed>,
@@ -82,7 +82,7 @@ impl WorkerService {
     }
 
     pub(super) async fn tried(&mut self, id: u64, reply: &TrialReply, built: &[u8]) {
-        // It may have been withdrawn.
+        // The trial may have been withdrawn.
         let Some(held) = self.trials.get_mut(&id) else { return };
         let Ok(bytes) = encode_report(reply, built) else { return };
         let most = self.connection.client.max_payload();
@@ -132,7 +132,7 @@ impl WorkerService {
         self.send(subject, ToCoordinator::Tried { session, trial: id, is_stored }, bytes).await;
     }
 
-    /// A desk has the report on a trial, or does not want it any more.
+    /// Ends a trial whose report the desk has, or does not want any more.
     pub(super) fn trial_over(&mut self, desk: &str, at: u64, id: u64) {
         if self.is_later(desk, at) && self.trials.get(&id).is_some_and(|held| held.desk == desk) {
             self.forget_trial(id);
