@@ -24,7 +24,8 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug, Default)]
 pub(super) struct RecentAnswers {
     answers: Mutex<HashMap<String, (Instant, Bytes)>>,
-    /// One answer that blocks is computed at a time: others who want the same get it from the list.
+    /// The lock of computing: one answer that blocks is computed at a time, and requests for the same one get it from the
+    /// list.
     pub(super) computing: tokio::sync::Mutex<()>,
 }
 
@@ -65,7 +66,7 @@ type ReplayKey = (String, BoardForm);
 #[derive(Debug, Default)]
 pub(super) struct RecentReplays {
     replays: Mutex<VecDeque<(ReplayKey, Bytes)>>,
-    /// One replay is computed at a time: others who want the same get it from the list.
+    /// The lock of computing: one replay is computed at a time, and requests for the same one get it from the list.
     pub(super) computing: tokio::sync::Mutex<()>,
 }
 
@@ -79,7 +80,6 @@ impl RecentReplays {
         Some(replay)
     }
 
-    /// Drops all replays.
     pub(super) fn clear(&self) {
         lock(&self.replays).clear();
     }

@@ -127,7 +127,7 @@ pub(super) fn as_json(status: StatusCode, text: impl Into<Body>) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], text.into()).into_response()
 }
 
-/// An error as JSON.
+/// Returns an error as JSON.
 pub(super) fn refused(status: StatusCode, message: &str) -> Response {
     as_json(status, text::text(&json!({ "error": message })))
 }
@@ -266,7 +266,7 @@ async fn matches(State(hub): HubState, Parameters(listed): Parameters<Listed>) -
     as_json(StatusCode::OK, hub.answers.get(&key, || list_of_matches(&hub, &listed)))
 }
 
-/// Matches as JSON.
+/// Writes matches as JSON.
 fn list_of_matches(hub: &Hub, listed: &Listed) -> String {
     let limit = listed.limit.map_or(LIST, |Bounded(limit)| limit as usize);
     let mut found = Vec::new();
@@ -461,7 +461,7 @@ async fn kept_snapshot(
         return Ok(kept);
     }
     let _turn = hub.replays.computing.lock().await;
-    // Another spectator may have asked for the same.
+    // A request for the same may have been answered meanwhile.
     if let Some(kept) = hub.replays.get(&key) {
         return Ok(kept);
     }

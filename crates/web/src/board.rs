@@ -28,7 +28,7 @@ pub(super) struct BoardEvent {
     pub(super) number: u64,
     /// `snapshot`, `step` or `end`.
     pub(super) kind: &'static str,
-    /// JSON.
+    /// The data as JSON.
     pub(super) data: String,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct BoardEvent {
 #[derive(Debug)]
 struct BoardStep {
     moves: u32,
-    /// As JSON.
+    /// The looks as JSON.
     looks: Vec<String>,
     step: String,
     text: String,
@@ -154,7 +154,7 @@ impl LiveBoard {
         self.changed.send_replace(());
     }
 
-    /// Shows so many steps. Pictures have the last one of them.
+    /// Shows this number of steps. Pictures have the last one of them.
     fn show(&mut self, shown: usize) {
         let earlier = self.shown.saturating_sub(1)..shown.saturating_sub(1);
         self.steps.range_mut(earlier).for_each(|step| step.scene = None);

@@ -107,7 +107,7 @@ pub(super) struct ShownRuling {
     pub(super) id: u32,
     /// `void`, `awarded to alice`, `awarded as a draw` or `replayed`.
     pub(super) outcome: String,
-    /// When it was made, in UTC.
+    /// In UTC.
     pub(super) at: String,
     /// The reason why it was made; `None` if the reason is private.
     pub(super) reason: Option<String>,
@@ -119,7 +119,7 @@ pub(super) struct ShownRuling {
 pub(super) enum BoardAccess {
     /// The match is in progress, and its board is shown.
     Live,
-    /// Nothing is shown until the other matches of its deal have ended.
+    /// The match is not shown until the other matches of its deal have ended.
     Held,
     /// The match has ended, and its replay is available.
     Replay,
@@ -143,7 +143,7 @@ pub(super) struct ResultEntry {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct MatchEntry {
     pub(super) id: String,
-    /// When it was opened, in UTC, if the server knows it.
+    /// In UTC; `None` if the server does not know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) began_at: Option<String>,
     /// The number of the match among those that have ended, from 1; `None` while it is in progress, and for a match of an
@@ -197,7 +197,7 @@ pub struct NextMatch {
     pub id: Option<String>,
     /// The names of those who play, by side.
     pub sides: Vec<Vec<String>>,
-    /// Why: a few words.
+    /// The reason, in a few words.
     pub why: String,
 }
 
@@ -205,9 +205,9 @@ pub struct NextMatch {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct NextEntry {
     pub(super) id: Option<String>,
-    /// Names by side.
+    /// The names by side.
     sides: Vec<String>,
-    /// Display names, by side.
+    /// The display names, by side.
     display_names: Vec<String>,
     why: String,
 }
@@ -238,9 +238,9 @@ pub(super) enum StandingsOrder {
     #[default]
     Place,
     Name,
-    /// The most first.
+    /// The bot with the most matches first.
     Matches,
-    /// The most first.
+    /// The bot with the most faults first.
     Faults,
 }
 
@@ -358,7 +358,6 @@ impl BotEntry {
         BotEntry { name: name.to_owned(), ..BotEntry::default() }
     }
 
-    /// The mean of its scores.
     pub(super) fn mean(&self) -> f64 {
         self.score / f64::from(self.matches.max(1))
     }

@@ -65,7 +65,7 @@ pub(super) enum RequestOrigin {
     Own,
     /// A page of another site.
     Other,
-    /// No browser says so.
+    /// A client that does not say, such as one that is no browser.
     Unknown,
 }
 

@@ -47,10 +47,10 @@ pub(super) fn beside(url: &PublicUrl, port: u16) -> String {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestHost {
-    /// This server, or none.
+    /// The host of this server, or none.
     Own,
     Other,
-    /// It has several `Host` fields, or one that is not a host with a port.
+    /// A request with several `Host` fields, or one that is not a host with a port.
     Invalid,
 }
 
@@ -72,7 +72,8 @@ impl RequestHost {
     }
 }
 
-/// A server is addressed by an IP address, `localhost` or one of its names, with or without a port.
+/// Parses the host of a request. A server is addressed by an IP address, `localhost` or one of its names, with or without a
+/// port.
 fn parse(host: &str, names: &[String]) -> RequestHost {
     let Some(name) = name_of(host) else { return RequestHost::Invalid };
     let is_named = |known: &str| name.eq_ignore_ascii_case(known);

@@ -147,7 +147,7 @@ struct RunState {
     next: Vec<NextEntry>,
     story: Story,
     bracket: Option<Vec<BracketRound>>,
-    /// Whether nothing that happens is shown, because the standings of the ladder are hidden.
+    /// Whether events are hidden, because the standings of the ladder are.
     is_hidden: bool,
     /// The last matches that have ended meanwhile: the database may lack them when the others are read again.
     unseen: VecDeque<EndedMatch>,
@@ -163,12 +163,12 @@ pub(super) struct Hub {
     pub(super) game: &'static Meta,
     pub(super) catalog: Catalog,
     delays: BoardDelays,
-    /// Whether the `info` of bots is public.
+    /// Whether and when the `info` of bots is public.
     info: PublishedInfo,
     state: Mutex<RunState>,
     /// The version of the overview.
     version: AtomicU64,
-    /// Whether it is out of date.
+    /// Whether the overview is out of date.
     has_changed: AtomicBool,
     changed: watch::Sender<()>,
     pub(super) metrics: Metrics,
@@ -539,7 +539,7 @@ impl Hub {
         state.running.values().map(|running| running.entry(&state.about)).collect()
     }
 
-    /// So many ended matches with smaller numbers than this, the newest first.
+    /// Returns at most `limit` ended matches with smaller numbers than this, the newest first.
     pub(super) fn ended(&self, before: u64, limit: usize) -> Vec<MatchEntry> {
         let state = self.state();
         let older =
@@ -547,7 +547,7 @@ impl Hub {
         older.take(limit).map(EndedEntry::shown).collect()
     }
 
-    /// The bots as JSON.
+    /// Writes the bots as JSON.
     pub(super) fn bots(&self) -> String {
         let state = self.state();
         if state.is_hidden {

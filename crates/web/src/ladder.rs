@@ -48,11 +48,11 @@ pub(super) struct LadderEntry {
     /// The link to the pages of owners.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) owners: Option<OwnersLink>,
-    /// Whether no match begins because the organiser has paused it.
+    /// Whether no match begins because the organiser has paused the ladder.
     pub(super) paused: bool,
-    /// Whether no versions, sign-ups and submissions are taken any more.
+    /// Whether the league takes no versions, sign-ups and submissions any more.
     pub(super) frozen: bool,
-    /// Since when its standings are hidden, in UTC.
+    /// The time since which the standings are hidden, in UTC.
     pub(super) hidden_since: Option<String>,
     /// Events at stated times, the next one first.
     pub(super) events: Vec<PlannedEvent>,
@@ -73,7 +73,7 @@ pub struct OwnersLink {
     pub signup: SignUpMode,
 }
 
-/// Another ladder of the same server.
+/// A link to another ladder of the same server.
 #[derive(Clone, Debug, Serialize)]
 pub struct OtherLadder {
     pub name: String,
@@ -97,11 +97,11 @@ pub(super) struct PlayerStanding {
 
 #[derive(Serialize)]
 struct Presence {
-    /// Whether it is connected, or a program.
+    /// Whether the player is connected, or a program.
     online: bool,
     /// The reason why it is not paired now.
     state: Option<String>,
-    /// When its last match ended, in UTC.
+    /// The end of the last match, in UTC.
     last_seen: Option<String>,
 }
 
@@ -154,9 +154,9 @@ pub(super) struct PlayedMatch {
     pub(super) ranks: Option<Vec<u8>>,
     /// The result in words.
     pub(super) text: String,
-    /// When it ended, in UTC.
+    /// In UTC.
     pub(super) ended_at: String,
-    /// Whether it counts for ratings.
+    /// Whether the match counts for ratings.
     pub(super) rated: bool,
     /// The ruling that replaces its result; filled in by the server.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -166,7 +166,7 @@ pub(super) struct PlayedMatch {
 /// Stored facts about a match of a ladder besides its result.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct MatchFacts {
-    /// Whether it counts for ratings, as far as that is known before its end.
+    /// Whether the match counts for ratings, as far as that is known before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -174,7 +174,7 @@ pub(super) struct MatchFacts {
     /// The match with exchanged seats on the same deal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) return_match: Option<String>,
-    /// From its opening to its end.
+    /// The time from opening to end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) duration_ms: Option<u64>,
     /// In UTC; for a match whose entry does not know it.
@@ -236,7 +236,7 @@ fn no_ladder() -> Response {
     refused(StatusCode::NOT_FOUND, "this is not a ladder of a league")
 }
 
-/// The ladder as JSON.
+/// Answers with the ladder.
 pub(super) async fn of_ladder(State(hub): HubState) -> Response {
     let Some(ladder) = hub.ladder() else { return no_ladder() };
     let compute = || referee_game::json::text(&ladder.ladder());
@@ -256,7 +256,7 @@ pub(super) async fn answered(
         return as_json(StatusCode::OK, kept);
     }
     let _turn = hub.answers.computing.lock().await;
-    // Another spectator may have asked for the same.
+    // A request for the same may have been answered meanwhile.
     if let Some(kept) = hub.answers.kept(&key) {
         return as_json(StatusCode::OK, kept);
     }
@@ -276,7 +276,7 @@ pub(super) async fn answered(
     }
 }
 
-/// A player as JSON.
+/// Answers with a player.
 pub(super) async fn of_player(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
     if let Some(why) = hub.ladder().and_then(|ladder| ladder.why_hidden()) {
         return refused(StatusCode::NOT_FOUND, &why);

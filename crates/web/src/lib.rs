@@ -91,7 +91,7 @@ pub struct WatchOptions {
     pub url: Option<PublicUrl>,
     /// The number of moves by which the boards are behind.
     pub delay: u32,
-    /// Whether the `info` of bots is public.
+    /// Whether and when the `info` of bots is public.
     pub info: PublishedInfo,
     /// Holds matches back before spectators see them.
     pub stage: Option<StageHold>,
@@ -135,7 +135,7 @@ impl fmt::Debug for RunNaming {
 }
 
 impl RunNaming {
-    /// From now on the run has this name.
+    /// Names the run from now on.
     pub fn set(&self, name: &str) {
         self.0.set_name(name.to_owned());
     }
@@ -325,7 +325,7 @@ fn serve_during_run(
 
 /// Passes on the last events, then ends the streams and the connections.
 async fn finish(hub: &Hub, receiving: Task<()>, serving: Task<()>) {
-    // It ends when nothing of the run is left.
+    // The channel ends when nothing of the run is left.
     let _ = timeout(LAST_EVENTS, receiving).await;
     hub.close();
     if serving.await.is_err() {

@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep_until};
 
 /// The time between two requests of one address in the long run, and how many may come at once.
 const OF_ADDRESS: Rate = Rate { interval: Duration::from_millis(5), burst: 400 };
-/// The same for all addresses together.
+/// The limit for all addresses together.
 const OF_ALL: Rate = Rate { interval: Duration::from_millis(1), burst: 1000 };
-/// The same for connections.
+/// The limit for connections.
 const OF_CONNECTIONS: Rate = Rate { interval: Duration::from_millis(2), burst: 512 };
 /// The number of addresses from which the idle ones are dropped.
 const MOST_ADDRESSES: usize = 4096;
@@ -26,7 +26,7 @@ pub(super) struct Rate {
 /// A queue of events at a limited rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// When the next one would be due if all happened at the interval of the rate.
+    /// The time at which the next event would be due if all happened at the interval of the rate.
     due: Instant,
 }
 
@@ -35,7 +35,7 @@ impl Pace {
         Pace { due: now }
     }
 
-    /// When the next one may happen.
+    /// Takes the next event, and returns the time at which it may happen.
     pub(super) fn next(&mut self, rate: Rate, now: Instant) -> Instant {
         let credit = rate.interval * rate.burst;
         let at = self.due.checked_sub(credit).map_or(now, |earliest| earliest.max(now));

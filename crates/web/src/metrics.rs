@@ -49,7 +49,7 @@ fn seconds(us: u64) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub(super) struct OpenCount(Arc<AtomicU64>);
 
-/// One of the things that an [`OpenCount`] counts.
+/// A thing that an [`OpenCount`] counts until this is dropped.
 #[derive(Debug)]
 pub(super) struct Gauge(Arc<AtomicU64>);
 
@@ -136,7 +136,7 @@ impl Metrics {
         self.lag.add(figures.lag_us);
     }
 
-    /// The text for Prometheus.
+    /// Writes the text for Prometheus.
     pub(super) fn text(&self, running: usize) -> String {
         let mut out = String::new();
         let mut family = |name: &str, kind: &str, help: &str, values: &[(&str, u64)]| {

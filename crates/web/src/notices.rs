@@ -23,7 +23,7 @@ const KEPT: Duration = Duration::from_secs(1);
 /// The number of announcements on the start page.
 const LISTED: usize = 3;
 
-/// The organiser's texts.
+/// The texts of the organiser for all pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Notices {
     /// A description of the league in a sentence or two.
@@ -32,7 +32,7 @@ pub struct Notices {
     pub contact: Option<String>,
     /// The rules, in Markdown.
     pub rules: Option<String>,
-    /// The newest first.
+    /// The announcements, the newest first.
     pub announcements: Vec<Announcement>,
 }
 
@@ -43,7 +43,7 @@ pub struct Announcement {
     pub title: String,
     /// The day, if the name of the file begins with one: 2026-11-28.
     pub date: Option<String>,
-    /// In Markdown.
+    /// The text in Markdown.
     pub text: String,
 }
 
@@ -69,7 +69,7 @@ pub fn announce(folder: &Path, title: &str, text: &str, at: SystemTime) -> io::R
     let words = title.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut words = words.collect::<Vec<_>>().join("-").to_ascii_lowercase();
     words.truncate(NAME);
-    // 2026-11-28T18:30:05Z
+    // The time has the form 2026-11-28T18:30:05Z.
     let time: String = utc(at).chars().filter(|letter| !":Z".contains(*letter)).collect();
     let id = format!("{}-{words}", time.replace('T', "-")).trim_end_matches('-').to_owned();
     fs::create_dir_all(folder)?;
@@ -82,7 +82,7 @@ pub fn announce(folder: &Path, title: &str, text: &str, at: SystemTime) -> io::R
 #[derive(Debug, Default)]
 pub(super) struct RecentNotices {
     read: Mutex<Option<(Instant, Arc<Notices>)>>,
-    /// They are read once at a time.
+    /// The lock of reading: the files are read once at a time.
     reading: tokio::sync::Mutex<()>,
 }
 

@@ -56,7 +56,7 @@ pub(super) struct Page {
 pub(super) struct PageCard {
     pub(super) title: String,
     pub(super) description: String,
-    /// The URL of its picture.
+    /// The URL of the preview picture.
     pub(super) picture: Option<String>,
 }
 
@@ -239,7 +239,7 @@ pub(super) async fn of_player(
 
 /// The page for people who follow a link to nowhere, as deep as the path; `None` for a program, which gets JSON.
 fn page_of_nowhere(uri: &Uri, headers: &HeaderMap) -> Option<(&'static Page, PageCard)> {
-    /// The path to the start page from pages in so many folders.
+    /// The path to the start page, by the number of folders of a page.
     const ROOTS: [&str; 4] = [TOP, BELOW, "../../", "../../../"];
     const BODY: &str = "<h1>There is no such page</h1>\n<p class=\"lede\">The address may be wrong, or the page was here once.</p>\n";
     static PAGES: LazyLock<[Page; ROOTS.len()]> =
@@ -334,7 +334,7 @@ pub(super) fn text_page(root: &'static str) -> &'static Page {
     &BY_ROOT[usize::from(root == BELOW)]
 }
 
-/// All announcements of a league.
+/// Answers with all announcements of a league.
 pub(super) async fn announcements(State(hub): HubState, Extension(seen): Extension<SeenUrl>) -> Response {
     let notices = hub.read_notices().await;
     let is_there = !notices.announcements.is_empty();

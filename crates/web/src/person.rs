@@ -61,7 +61,7 @@ pub struct PersonServer {
 
 impl fmt::Debug for PersonServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Its URL is secret.
+        // The URL is secret.
         f.debug_struct("PersonServer").finish_non_exhaustive()
     }
 }

@@ -25,16 +25,16 @@ const MOST: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct RecentPreviews {
     drawn: Mutex<VecDeque<(Shown, Bytes)>>,
-    /// One picture is drawn at a time: others who want the same get it from the list.
+    /// The lock of drawing: one picture is drawn at a time, and requests for the same one get it from the list.
     drawing: tokio::sync::Mutex<()>,
 }
 
-/// What a picture shows.
+/// The contents of a picture.
 #[derive(Clone, Debug, PartialEq)]
 struct Shown {
-    /// With the board of a match in progress.
+    /// The contents, with the board of a match in progress.
     preview: Preview,
-    /// Whether it shows the last position of the match's record.
+    /// Whether the picture shows the last position of the match's record.
     is_of_record: bool,
 }
 
@@ -115,7 +115,7 @@ async fn kept(hub: &Arc<Hub>, shown: Shown, record: Option<SealedRecord>) -> Opt
         return Some(kept);
     }
     let _turn = previews.drawing.lock().await;
-    // Another spectator may have asked for the same.
+    // A request for the same may have been answered meanwhile.
     if let Some(kept) = previews.get(&shown) {
         return Some(kept);
     }

@@ -25,7 +25,7 @@ use crate::pages::{BELOW, PageCard, TOP, text_page};
 #[derive(Serialize)]
 pub(super) struct SeasonEntry {
     pub(super) name: String,
-    /// When it ended, in UTC.
+    /// In UTC.
     pub(super) ended_at: String,
     pub(super) matches: u32,
     /// `None` without a rated match.
@@ -56,7 +56,7 @@ struct SeasonMatches {
 /// Parameters of a request for matches of a season.
 #[derive(Clone, Copy, Deserialize)]
 pub(super) struct MatchesQuery {
-    /// Only matches with a smaller number.
+    /// The number that is larger than those of the matches.
     before: Option<Bounded<0, MOST_MATCHES>>,
     limit: Option<Bounded<1, { LIST as u64 }>>,
 }
@@ -73,13 +73,13 @@ fn no_season(name: &str) -> String {
     format!("no season `{name}` has ended")
 }
 
-/// The seasons as JSON.
+/// Answers with the seasons.
 pub(super) async fn of_league(State(hub): HubState) -> Response {
     let read = |ladder: &LadderPages, _: &Hub| Ok(Some(json::text(&Seasons { seasons: ladder.seasons()? })));
     answered(&hub, "seasons".to_owned(), String::new(), read).await
 }
 
-/// A season as JSON.
+/// Answers with a season.
 pub(super) async fn of_season(State(hub): HubState, PlayerName(name): PlayerName) -> Response {
     let (key, missing) = (format!("season {name}"), no_season(&name));
     let read =

@@ -50,7 +50,7 @@ const AFTER_ERROR: Duration = Duration::from_millis(100);
 /// The numbers of connections, and of requests of proxies, by the address of the client.
 type ConnectionCounts = Arc<Mutex<HashMap<IpAddr, usize>>>;
 
-/// One of the connections of an address, or one of its requests behind a proxy.
+/// A connection that counts for its address, or a request that does behind a proxy.
 struct AddressSlot {
     counts: ConnectionCounts,
     address: IpAddr,

@@ -31,7 +31,7 @@ const OPERATOR_SCRIPT: &str = include_str!("assets/operator.js");
 /// Reasons for which matches wait before spectators see them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageHold {
-    /// Everything happens so much later.
+    /// Events are shown later by this time.
     Delay(Duration),
     /// The operator reveals each match.
     Reveal,
@@ -51,7 +51,7 @@ pub(super) struct EarlierMatch {
 struct HeldMatch {
     id: String,
     seats: Vec<String>,
-    /// When its first event came, or this run began.
+    /// The time of the first event, or the start of this run.
     began: Instant,
     /// The amount by which its events are shown later than they came; `None` until it is revealed.
     shift: Option<Duration>,
@@ -67,7 +67,7 @@ struct OperatorEntry {
     id: String,
     seats: Vec<String>,
     revealed: bool,
-    /// Whether it has ended already, whatever spectators see.
+    /// Whether the match has ended already, whatever spectators see.
     ended: bool,
 }
 
@@ -195,7 +195,7 @@ impl Stage {
         self.state().seen.contains(id)
     }
 
-    /// Whether a match is in progress or has ended, and was not shown to its end.
+    /// Returns whether a match is in progress or has ended, and was not shown to its end.
     pub fn is_waiting(&self, id: &MatchId) -> bool {
         let id = id.to_string();
         self.state().held.iter().any(|held| held.id == id)

@@ -20,7 +20,7 @@ use crate::serve::Closes;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The minimum time between two writes of a stream: events in between go out together.
 const PACE: Duration = Duration::from_millis(50);
-/// The same per stream if there are many, so that all of them together cost the bots little.
+/// The time between two writes for each stream if there are many, so that all of them together cost the bots little.
 const SHARE: Duration = Duration::from_millis(1);
 
 /// An event of a stream. Its id names the run, so that a client does not continue in another one.
@@ -106,7 +106,7 @@ impl EventFeed for RunFeed {
 /// The events of a match that has ended.
 pub(super) struct EndedFeed {
     events: Vec<BoardEvent>,
-    /// Never changes.
+    /// A channel that never changes.
     changes: watch::Receiver<()>,
 }
 
@@ -126,7 +126,7 @@ impl EventFeed for EndedFeed {
     }
 }
 
-/// The minimum time between two writes of a stream when there are so many streams.
+/// The minimum time between two writes of a stream, given the number of streams.
 fn pace(streams: u64) -> Duration {
     PACE.max(SHARE * u32::try_from(streams).unwrap_or(u32::MAX))
 }

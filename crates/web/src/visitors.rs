@@ -73,7 +73,7 @@ pub struct VisitorRoom {
     /// The maximum number of matches at once, and of those of one address.
     matches: usize,
     per_address: usize,
-    /// Whether a player is a program that can be started here.
+    /// The check that a player is a program that can be started here.
     can_start: Box<dyn Fn(&str) -> bool + Send + Sync>,
     play: PlayVisit,
     visits: Mutex<HashMap<TokenHash, Visit>>,
@@ -96,7 +96,8 @@ impl fmt::Debug for VisitorRoom {
 }
 
 impl VisitorRoom {
-    /// A room for so many matches at once, and so many of one address. `play` returns when a match has ended.
+    /// Creates a room with these maximum numbers of matches at once, in all and of one address. `play` returns when a match
+    /// has ended.
     pub fn new(
         matches: usize,
         per_address: usize,
@@ -176,7 +177,7 @@ impl VisitorRoom {
     }
 
     fn stop(&self, token: &TokenHash) {
-        // It may end at this moment.
+        // The match may end at this moment.
         let stop = self.visits().get_mut(token).and_then(|visit| visit.stop.take());
         _ = stop.map(|stop| stop.send(()));
     }
@@ -241,12 +242,12 @@ pub(super) fn takes_changes(hub: &Hub, path: &str) -> bool {
 #[serde(deny_unknown_fields)]
 struct VisitRequest {
     bot: String,
-    /// `None`: any.
+    /// The seat to play; `None`: any.
     #[serde(default)]
     seat: Option<u8>,
 }
 
-/// A seat at random.
+/// Chooses a seat at random.
 fn any_seat(seating: Seating) -> Option<Seat> {
     let mut random = [0];
     getrandom::fill(&mut random).ok()?;

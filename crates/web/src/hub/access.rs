@@ -14,7 +14,7 @@ use referee_match::record::{Difference, PublishedInfo, public};
 pub(crate) enum MatchAccess {
     Board(Arc<Mutex<LiveBoard>>),
     Replay(EndedBoard),
-    /// Nothing, for this reason.
+    /// The match is not shown, for this reason.
     Nothing(BoardAccess),
 }
 

@@ -38,7 +38,7 @@ pub(super) struct EndedEntry {
 #[derive(Debug)]
 pub(super) struct OpenDeal {
     pub(super) deal: String,
-    /// Whether only the results of its matches are shown until it is complete.
+    /// Whether only the results of the deal's matches are shown until it is complete.
     pub(super) is_held: bool,
     /// The file that the record will be in, if the run keeps records.
     pub(super) file: Option<PathBuf>,
@@ -112,7 +112,7 @@ impl RunState {
         while self.ended.len() > MOST_ENDED
             && let Some(EndedEntry { entry, record, .. }) = self.ended.pop_front()
         {
-            // Another attempt at it may have ended since.
+            // The match may have another attempt that has ended since.
             if self.numbers.get(&entry.id).copied() == entry.number {
                 self.numbers.remove(&entry.id);
             }

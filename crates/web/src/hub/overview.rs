@@ -150,12 +150,12 @@ impl Hub {
         let view = state.standings();
         if state.compared.season.is_some_and(|before| Some(before) != view.season) {
             let ladder = self.ladder();
-            // Some matches of the new season end before it is known here.
+            // The first matches of a new season may end before it is known here.
             state.forget_matches(|id| ladder.is_some_and(|ladder| !ladder.is_of_ended_season(id)));
         }
         if state.about.replace(&view) {
             state.tell_again(self.game);
-            // They contain names.
+            // The replays contain names.
             self.replays.clear();
         }
         state.take_standings(view, self.game.title, self.ladder().is_some());

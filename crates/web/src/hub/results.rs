@@ -143,7 +143,7 @@ impl RunState {
             let bot = self.bot(name);
             bot.playing.retain(|id| *id != finished.id);
             if finished.seats[..seat].contains(name) {
-                // It has several seats of one side.
+                // The bot has several seats of one side.
                 continue;
             }
             bot.faulted += u32::from(finished.faults.get(seat).is_some_and(|faults| !faults.is_empty()));

@@ -58,12 +58,12 @@ pub struct PackSending {
 }
 
 impl PackSending {
-    /// So many packs are waiting.
+    /// Notes the number of packs that wait.
     pub fn wait_for(&self, unsent: usize) {
         self.unsent.store(unsent, Ordering::Relaxed);
     }
 
-    /// A pack was sent, and so many are left.
+    /// Notes that a pack was sent, and the number of packs that are left.
     pub fn succeed(&self, unsent: usize) {
         self.wait_for(unsent);
         self.is_failing.store(false, Ordering::Relaxed);
@@ -252,7 +252,7 @@ impl LadderPages {
         online.into_iter().filter(|name| room.has(name)).map(named).collect()
     }
 
-    /// Since when the standings are hidden, in UTC.
+    /// Returns the time since which the standings are hidden, in UTC.
     pub(crate) fn hidden_since(&self) -> Option<String> {
         self.ladder.get().in_force.hidden_since.clone()
     }
@@ -323,14 +323,15 @@ impl LadderPages {
         let Some(row) = league.find_match(&self.name, number)?.filter(|row| row.id() == match_id) else {
             return Ok(MatchFacts::default());
         };
-        // It may have ended since the standings were hidden.
+        // The return match may have ended since the standings were hidden.
         let return_match = league.return_match(&self.name, &row)?.filter(|_| !is_hidden);
         drop(league);
         let began_at = self.began_at(&row);
         Ok(MatchFacts::of_ended(row, return_match, began_at))
     }
 
-    /// When a match began, in UTC; `None` without its record, which alone says for how long it was paused.
+    /// Returns the time at which a match began, in UTC; `None` without its record, which alone says for how long it was
+    /// paused.
     fn began_at(&self, row: &LeagueMatch) -> Option<String> {
         #[derive(Deserialize)]
         struct Pauses {

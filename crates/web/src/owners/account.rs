@@ -33,7 +33,7 @@ struct OwnerFacts<'a> {
     bots: Vec<OwnBot>,
     /// Notices for the owner about its bots that take part.
     notices: Vec<BotNotice>,
-    /// Whether programs can be handed in.
+    /// Whether the league takes submissions.
     submissions: bool,
     ladders: Vec<LadderFacts<'a>>,
     limits: OwnerQuota,
@@ -44,7 +44,7 @@ struct TokenFacts<'a> {
     made_at: &'a str,
     /// The first digits of its SHA-256.
     fingerprint: String,
-    /// Until when bots may connect with the one before it.
+    /// The time until which bots may connect with the former token.
     former_until: Option<&'a str>,
 }
 
@@ -52,11 +52,11 @@ struct TokenFacts<'a> {
 struct OwnBot {
     name: String,
     display_name: Option<String>,
-    /// Whether it connects; otherwise the server starts it.
+    /// Whether the bot connects; otherwise the server starts it.
     connects: bool,
     paused: bool,
     added_at: String,
-    /// Since when it does not take part any more.
+    /// The end of its participation, in UTC.
     retired_at: Option<String>,
     ended: Option<BotEnd>,
     players: Vec<OwnPlayer>,
@@ -93,7 +93,7 @@ struct LadderFacts<'a> {
 struct WaitingChallenge {
     #[serde(flatten)]
     challenge: Challenge,
-    /// Whether the owner has asked, and can take it back.
+    /// Whether the owner has asked for the match, and can take it back.
     own: bool,
 }
 

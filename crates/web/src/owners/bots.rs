@@ -78,7 +78,7 @@ pub(super) async fn retire(
 #[serde(deny_unknown_fields)]
 pub(super) struct ChallengeBody {
     ladder: String,
-    /// One of the owner's, and its opponents.
+    /// The bot of the owner, and its opponents.
     bots: Vec<String>,
 }
 

@@ -24,15 +24,14 @@ use super::{OwnersLadder, OwnersState, json};
 const LIST: u32 = 50;
 const MOST_LISTED: u32 = 200;
 
-/// A filter for matches.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MatchQuery {
     ladder: Option<String>,
-    /// Only those in which a bot of the owner made a fault.
+    /// Whether a bot of the owner must have made a fault.
     #[serde(default)]
     faulted: bool,
-    /// Only those with a smaller number; needs a ladder.
+    /// The number that is larger than those of the matches; needs a ladder.
     before: Option<u32>,
     limit: Option<u32>,
 }

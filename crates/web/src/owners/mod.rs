@@ -66,12 +66,12 @@ const BLOCKING_THREADS: usize = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SignUpMode {
-    /// Nobody: the organiser adds owners.
+    /// The organiser adds owners.
     #[default]
     Closed,
     /// Owners with an invitation.
     Invite,
-    /// Everybody.
+    /// Owners may all sign up.
     Open,
 }
 
@@ -173,7 +173,7 @@ impl fmt::Debug for OwnersReload {
 }
 
 impl OwnersReload {
-    /// From the next request on, all options but the address are these.
+    /// Replaces all options but the address from the next request on.
     pub fn set(&self, options: OwnersOptions) {
         let mut current = self.0.options.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Arc::new(options.at(current.address));

@@ -25,11 +25,11 @@ enum NoticeKind {
     Failing,
 }
 
-/// A problem of a bot.
+/// A notice for an owner about a bot.
 #[derive(Serialize)]
 pub(super) struct BotNotice {
     bot: String,
-    /// `None`: on all ladders.
+    /// The ladder; `None`: on all ladders.
     ladder: Option<String>,
     kind: NoticeKind,
     /// In UTC: since when it is offline, until when it is excluded, or when its last match with a fault ended.

@@ -107,9 +107,9 @@ struct LadderFacts {
     name: String,
     game: &'static str,
     paused: bool,
-    /// No match begins because results cannot be written.
+    /// Whether no match begins because results cannot be written.
     waits_for_storage: bool,
-    /// No match begins because the rules fail.
+    /// Whether no match begins because the rules fail.
     rules_fail: bool,
     online: usize,
     /// Matches in progress on the server, and how many there may be.
@@ -151,9 +151,9 @@ struct BotFacts {
     /// The reason why it takes part no longer.
     ended: Option<BotEnd>,
     online: bool,
-    /// It could play, but no match of it has ended for an hour.
+    /// Whether the bot could play, but no match of it has ended for an hour.
     stuck: bool,
-    /// When its last match ended; `None`: it has never played.
+    /// The end of the last match; `None` before the first one.
     last_match: Option<String>,
 }
 
@@ -166,7 +166,7 @@ struct OwnerFacts {
     state: OwnerState,
     /// The number of its bots that take part.
     bots: usize,
-    /// Whether a bot of it takes part, or a submission of it is there that has not failed.
+    /// Whether a bot of the owner takes part, or the owner has a submission that has not failed.
     handed_in: bool,
 }
 
@@ -347,7 +347,7 @@ fn disk_of(ladder: &OwnersLadder) -> Option<DiskFacts> {
 #[derive(Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Decision {
-    /// Of the league, without one of them.
+    /// Pauses a ladder or a bot; the league without either.
     Pause {
         ladder: Option<String>,
         bot: Option<String>,
@@ -389,7 +389,7 @@ pub(super) enum Decision {
         r#match: String,
         reason: String,
     },
-    /// Drawn, without a winner.
+    /// The match is drawn without a winner.
     Award {
         ladder: String,
         r#match: String,

@@ -82,7 +82,7 @@ impl OwnersOptions {
 
 /// The owner who sends a request, whom the organiser may not have approved yet.
 pub(super) struct SignedIn {
-    /// When the head of the request came. The body may come much later: acts ask for the credential again.
+    /// The owner as of the head of the request. The body may come much later: acts ask for the credential again.
     pub(super) owner: LeagueOwner,
     pub(super) credential: OwnerCredential,
 }
@@ -123,7 +123,7 @@ impl FromRequestParts<Arc<Owners>> for ActiveOwner {
     }
 }
 
-/// A body in JSON.
+/// The body of a request, in JSON.
 pub(super) struct Body<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {

@@ -1,4 +1,4 @@
-//! Signing up.
+//! The sign-up of owners.
 
 use std::io;
 
@@ -83,7 +83,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Without space around its texts.
+    /// Removes the space around texts, and checks them.
     pub(super) fn checked(self) -> Result<Profile, OwnersError> {
         let trimmed = |text: Option<String>| text.map(|text| text.trim().to_owned());
         let Profile { display_name, affiliation, contact } = self;

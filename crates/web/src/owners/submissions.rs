@@ -53,7 +53,7 @@ impl fmt::Debug for SubmissionIntake {
 }
 
 impl SubmissionIntake {
-    /// Takes archives with these limits; none if `why` says so.
+    /// Takes archives with these limits; none if `why` has a reason.
     pub fn new(
         files: SubmissionFiles,
         league: League,
@@ -141,11 +141,11 @@ impl ArrivingSubmission {
 struct SubmissionView {
     #[serde(flatten)]
     submission: Submission,
-    /// Whether its archive is still there.
+    /// Whether the archive of the submission is still there.
     kept: bool,
     /// Data that its program keeps between matches.
     kept_data: Vec<KeptOnLadder>,
-    /// Only of a single submission.
+    /// The log; only of a single submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<String>,
 }
