@@ -45,7 +45,7 @@ pub fn engine(data: &[u8]) {
     }
 }
 
-/// Splits bytes into lines. How many bytes a read returns does not matter.
+/// Splits bytes into lines, with the same result however many bytes a read returns.
 pub fn lines(data: &[u8]) {
     let [longest, chunk, bytes @ ..] = data else { return };
     let read = |chunk: usize| {

@@ -235,7 +235,7 @@ fn show(out: &mut impl Write, outcomes: &[StepResult], summary: &CheckSummary) -
             Some(violation) => writeln!(out, "{}: {violation}", outcome.step)?,
             None => writeln!(out, "{}: {}", outcome.step, outcome.verdict.as_str())?,
         }
-        // Some languages say first what went wrong, others last.
+        // The first lines or the last ones say what went wrong, depending on the language.
         let (first, last) = lines.split_at(FIRST_LINES.min(lines.len()));
         let (left_out, last) = last.split_at(last.len().saturating_sub(LINES));
         let lines_left_out = (!left_out.is_empty())

@@ -259,7 +259,7 @@ async fn greet(player: &mut SeatedBot, screen: &mut DebugScreen) -> io::Result<a
             Routed::Bye => return Ok(Err(anyhow!("{}: {}", FaultCode::Disconnected, Detail::SaidBye))),
             Routed::NoMessage(code, detail) => Rejection::of_hello(code.into(), detail.to_string()),
             Routed::Rejected(rejection) => rejection,
-            // It has no matches and may open none.
+            // The bot has no matches and may open none.
             Routed::Nothing | Routed::Open(_) | Routed::Match(..) => continue,
         };
         received = Received::Refused(rejection.refused);

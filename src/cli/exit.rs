@@ -14,9 +14,9 @@ use crate::runs::RunError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done, or passed.
+    /// The command is done, or a test passed.
     Done = 0,
-    /// It ran, with a negative result: a record differs, or a match had a fault under `--strict`.
+    /// The command ran, with a negative result: a record differs, or a match had a fault under `--strict`.
     No = 1,
     /// The command line or a configuration is invalid.
     Usage = 2,
@@ -24,7 +24,7 @@ pub enum Exit {
     Undecided = 3,
     /// A test is invalid: too many faults.
     Invalid = 4,
-    /// It could not run: a bot does not start, an error of the disk or the network.
+    /// The command could not run: a bot does not start, an error of the disk or the network.
     CannotRun = 5,
     Interrupted = 130,
 }
@@ -56,7 +56,7 @@ impl Failure {
         Failure { exit: Exit::Usage, error: anyhow::Error::from_boxed(what.into()) }
     }
 
-    /// Writes a text before it.
+    /// Puts a text before the message.
     pub(super) fn after(self, text: &str) -> Failure {
         Failure { exit: self.exit, error: anyhow!("{text}{self}") }
     }

@@ -73,7 +73,7 @@ fn pack_of(path: &Path) -> Option<(&Path, PackRange)> {
 /// The records in a pack of this directory, in its order.
 fn packed(directory: &Path, range: PackRange) -> Result<Vec<PathBuf>, Failure> {
     let pack = directory.join(range.name());
-    // One that is missing has no records.
+    // A missing pack would seem to have no records.
     fs::metadata(&pack).map_err(|error| unreadable(&pack, &error))?;
     let names = Folder::open(directory).and_then(|folder| RecordFolder::new(folder).packed(range));
     let names = names.map_err(Failure::cannot_run)?;

@@ -47,7 +47,7 @@ impl ReplayOptions {
     }
 }
 
-/// Checks that a catalog has the rules of a record in this file.
+/// Checks that the catalog has the rules of the record; errors name `file`.
 pub(super) fn check_rules(file: &Path, record: &[u8], catalog: &Catalog) -> Result<(), Failure> {
     record::check_rules(record, catalog).map_err(|what| {
         let hint = match what {
@@ -90,7 +90,7 @@ pub(super) struct DisguiseOptions {
 }
 
 impl DisguiseOptions {
-    /// Finds a game, and disguises it.
+    /// Finds a game, and disguises it if the option is given.
     pub(super) fn find_game(
         &self,
         game: &str,

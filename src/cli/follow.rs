@@ -56,7 +56,7 @@ struct StreamEvent {
 
 /// Reasons why a stream ended before the match did.
 enum StreamEnd {
-    /// It may be continued.
+    /// The stream may be continued.
     Lost(String),
     Failed(Failure),
 }

@@ -111,7 +111,7 @@ pub(super) struct MatchLine<'a> {
     /// The reason why it was aborted; omitted if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<Cause>,
-    /// Whether it has no result and is not replayed; omitted if false.
+    /// Whether the match has no result and is not replayed; omitted if false.
     #[serde(rename = "void", skip_serializing_if = "std::ops::Not::not")]
     is_void: bool,
     fault: Option<Fault>,
@@ -134,7 +134,7 @@ pub(super) struct MatchLine<'a> {
     /// The number of times that the rules had to be asked again; omitted if 0.
     #[serde(skip_serializing_if = "is_zero")]
     rules_restarts: u32,
-    /// By seat.
+    /// The processor time, by seat.
     cpu_ms: &'a [Option<u64>],
     record: Option<&'a Path>,
     /// The worker that played it; omitted if this process did.
@@ -206,25 +206,25 @@ pub(super) struct WorkersQueue<'a> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum WorkerLine<'a> {
-    /// It can reach the coordinator.
+    /// The worker can reach the coordinator.
     Connected,
-    /// It cannot; it tries again.
+    /// The worker cannot reach the coordinator, and tries again.
     Disconnected {
         reason: &'a str,
     },
-    /// It plays a set.
+    /// The worker plays a set.
     Took {
         set: String,
         game: &'a str,
         matches: Vec<&'a str>,
         bots: Vec<&'a str>,
     },
-    /// It cannot play a set.
+    /// The worker cannot play a set.
     Unable {
         set: String,
         reason: &'a str,
     },
-    /// It builds and checks a program that was handed in to a league.
+    /// The worker builds and checks a program that was handed in to a league.
     Tries {
         archive: String,
     },
@@ -239,7 +239,7 @@ pub(super) enum WorkerLine<'a> {
         set: String,
         verdict: &'a OutcomeVerdict,
     },
-    /// Whether it gets sets.
+    /// The worker gets sets of this run, or none, in this state.
     State {
         run: &'a str,
         state: MachineState,
@@ -339,7 +339,7 @@ pub(super) enum PerftLine<'a> {
 #[serde(tag = "type", rename = "published")]
 pub(super) struct PublishedRecord<'a> {
     pub(super) file: &'a Path,
-    /// The public form.
+    /// The file with the public form.
     pub(super) public: &'a Path,
     /// The private lines by seat; none without `--private`.
     pub(super) private: &'a [PathBuf],
@@ -367,10 +367,10 @@ pub(super) enum LuckLine<'a> {
         value_bot: Option<String>,
         /// The amount by which the variance fell; `None` if it is unknown.
         factor: Option<Estimate>,
-        /// Whether the other sets follow.
+        /// Whether the remaining sets follow.
         pays: bool,
     },
-    /// All matches of two bots.
+    /// The matches of two bots.
     Pair {
         game: &'a str,
         bots: &'a [String; 2],
@@ -379,7 +379,7 @@ pub(super) enum LuckLine<'a> {
         units: usize,
         /// The mean score of the first bot; `None` from a single deal, as all below.
         score: Option<Estimate>,
-        /// The same less its luck.
+        /// The score less its luck.
         adjusted: Option<Estimate>,
         /// The variance of the score over that of the adjusted one.
         factor: Option<Estimate>,
@@ -392,7 +392,7 @@ pub(super) struct SideLuck<'a> {
     pub(super) seats: Vec<u8>,
     /// The names of its bots, each once.
     pub(super) bots: Vec<&'a str>,
-    /// From 0 to 1.
+    /// The score, from 0 to 1.
     pub(super) score: f64,
     /// The value of the draws, in the unit of scores.
     pub(super) luck: f64,
@@ -411,7 +411,7 @@ pub(super) enum VerifyLine<'a> {
         /// Files of the rules that are not those of the record, which `--accept-changed` accepts.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         changed_files: Vec<String>,
-        /// Whether what Syzygy tables said was taken from the record, since there are none here.
+        /// Whether values of Syzygy tables were taken from the record, since there are no tables here.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         tables_trusted: bool,
     },
@@ -438,7 +438,7 @@ pub(super) enum VerifyLine<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         what: Option<String>,
     },
-    /// Without `games` if there were no collections.
+    /// The totals; without `games` if there were no collections.
     Summary {
         records: usize,
         differing: usize,
@@ -513,11 +513,11 @@ pub(super) struct Range {
 /// The average number of sets that the test takes from its start.
 #[derive(Debug, Serialize)]
 pub(super) struct ExpectedSets {
-    /// If the difference is that of H0.
+    /// The number if the difference is that of H0.
     pub(super) elo0: Option<u64>,
-    /// If it is that of H1.
+    /// The number if the difference is that of H1.
     pub(super) elo1: Option<u64>,
-    /// If it is the estimate, if that is known.
+    /// The number if the difference is the estimate, if that is known.
     pub(super) estimate: Option<u64>,
 }
 
@@ -540,7 +540,7 @@ pub(super) struct TournamentCheck<'a> {
 pub(super) enum StartStatus {
     Starts,
     Fails,
-    /// It connects when the tournament runs.
+    /// The entrant connects when the tournament runs.
     Awaited,
     NotStarted,
 }
@@ -572,7 +572,7 @@ pub(super) struct TournamentStatus {
     /// The maximum number; in a knockout, results may require more matches.
     pub(super) missing_at_most: u64,
     pub(super) is_over: bool,
-    /// Whether a process is playing it.
+    /// Whether a process is playing the tournament.
     pub(super) is_played: bool,
     /// Attempts at matches that were cut off or aborted.
     pub(super) cut_off: usize,
@@ -625,7 +625,7 @@ pub(super) struct EntrantStatus {
     /// The number of its matches that were cut off or aborted.
     pub(super) interruptions: u32,
     pub(super) has_left: bool,
-    /// Whether matches wait for it to connect.
+    /// Whether matches wait for the entrant to connect.
     pub(super) is_absent: bool,
 }
 
@@ -642,13 +642,13 @@ pub(super) struct StandingsLine<'a> {
 #[serde(tag = "type", rename = "out")]
 pub(super) struct EliminatedVersion {
     pub(super) name: String,
-    /// Whether it is not the best, or not better than the one that is ahead by more than may be.
+    /// The reason: another version is better, or the version is not better than the one ahead by more than the tolerance.
     pub(super) state: RaceState,
     /// The version that would be picked; `None` before the end of the round robin.
     pub(super) ahead: Option<String>,
     /// The number of sets that had counted.
     pub(super) after: u32,
-    /// The evidence against it.
+    /// The evidence against the version.
     pub(super) evidence: f64,
     /// The evidence from which on a version is out, 1 / alpha.
     pub(super) suffices: f64,
@@ -672,7 +672,7 @@ pub(super) struct GradeLine {
     pub(super) elo: Option<Estimate>,
     /// Whether the grade is known within the tolerance.
     pub(super) is_known: bool,
-    /// Whether it was measured now, at least in part.
+    /// Whether the bot was measured now, at least in part.
     pub(super) is_new: bool,
     /// The number of sets that count.
     pub(super) sets: u32,

@@ -48,7 +48,7 @@ pub(super) struct ListenOptions {
 }
 
 impl ListenOptions {
-    /// These options as a file would have them.
+    /// Converts the options to settings of a file.
     fn config(&self) -> Result<Option<ListenConfig>, Failure> {
         // Parsed here and not by clap, whose error messages quote the value.
         let tokens: Result<Vec<_>, _> = self.token.iter().map(|given| parse_token(given)).collect();
@@ -77,7 +77,7 @@ impl ListenOptions {
         Ok(listen)
     }
 
-    /// These options as a tournament file has them, for these bots; `None` if none of them connects.
+    /// Converts the options to settings of a tournament file, for these bots; `None` if none of them connects.
     pub(super) fn of_tournament<'a>(
         &self,
         bots: impl IntoIterator<Item = &'a Arc<dyn Source>>,

@@ -266,7 +266,7 @@ fn lucks(
     let progress = Progress::of_matches(files.len() as u64);
     let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let work = || -> Result<(), Failure> {
-        // Each thread has a process of the bot.
+        // A thread has its own process of the bot.
         let mut bot = values.bot.map(ValueBot::start).transpose()?;
         while let Some((at, file)) = {
             let at = next.fetch_add(1, Ordering::Relaxed);

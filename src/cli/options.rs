@@ -34,7 +34,7 @@ impl GameOptions {
         serde_json::value::to_raw_value(&self.to_map()?).map_err(Failure::usage)
     }
 
-    /// The options by name.
+    /// Returns the options by name.
     pub(super) fn to_map(&self) -> Result<Map<String, Value>, Failure> {
         let mut options = Map::new();
         for (key, value) in &self.set {
@@ -155,7 +155,7 @@ impl AdjudicationOptions {
     }
 }
 
-/// Concurrency.
+/// The options of concurrency.
 #[derive(Debug, Args)]
 pub(super) struct LaneOptions {
     /// The number of processes or connections of each bot that play concurrently, each as many matches as it has
@@ -171,7 +171,7 @@ pub(super) struct LaneOptions {
     pub(super) pin: bool,
 }
 
-/// Hides facts from bots.
+/// The options that hide facts from bots.
 #[derive(Debug, Args)]
 pub(super) struct HideOptions {
     /// Send requests without the list of legal moves: to all bots, or with =N to the N-th, in the order of the command line; may
@@ -181,7 +181,7 @@ pub(super) struct HideOptions {
 }
 
 impl HideOptions {
-    /// For each of so many bots: whether the list is hidden from it.
+    /// Returns for each bot whether the list is hidden from it.
     pub(super) fn of(&self, bots: usize) -> Result<Vec<bool>, Failure> {
         if let Some(bot) = self.hide_legal.iter().find(|&&bot| bot > bots) {
             return Err(Failure::usage(format!("--hide-legal={bot}: expected a number from 1 to {bots}")));
@@ -191,7 +191,7 @@ impl HideOptions {
 }
 
 impl MatchOptions {
-    /// The run with these options.
+    /// Makes the run that the options describe.
     pub(super) fn run(&self) -> Result<Run, Failure> {
         let seed = match (&self.seed, &self.seed_file) {
             (Some(seed), _) => *seed,

@@ -14,7 +14,7 @@ use crate::cli::signals::is_interrupted;
 const PORTION: usize = 4096;
 /// The interval at which a wait for the reader checks whether the process was interrupted.
 const POLL_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-/// After this number of checks, an interrupted process stops waiting for the reader.
+/// The number of checks after which an interrupted process stops waiting for the reader.
 const LOOKS: u32 = 10;
 
 static IS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
@@ -55,7 +55,7 @@ impl TolerantStdout {
     /// # Errors
     /// The first error of standard output, unless the reader closed it.
     pub(super) fn end(mut self, exit: Exit) -> Result<Exit, Failure> {
-        // The error is stored.
+        // The error is stored in `failed`.
         let _ = self.flush();
         match self.failed {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -267,7 +267,7 @@ fn scoresheet() -> Watch {
 /// Prints events for a person or a program.
 struct MatchPrinter {
     json: bool,
-    /// Whether each of several matches has a line.
+    /// Whether the output has a line for each of several matches.
     has_lines: bool,
     is_single: bool,
     game: &'static Meta,
@@ -327,7 +327,7 @@ impl MatchPrinter {
         if self.json {
             return self.line(json::text(summary));
         }
-        // All bots that the referee starts have the same one.
+        // The sandbox is the same for all bots that the referee starts.
         let sandbox = summary.bots.iter().find_map(|bot| bot.sandbox.as_ref());
         if let Some(sandbox) = sandbox.filter(|sandbox| !sandbox.is_default()) {
             self.line(format_args!("sandbox {sandbox}"));

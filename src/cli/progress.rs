@@ -14,9 +14,9 @@ use crate::game::printable::{printable, printable_lines};
 const REDRAW: Duration = Duration::from_millis(200);
 /// The minimum interval between queries of the progress. Queries also take at most a tenth of the time.
 const QUERY_INTERVAL: Duration = Duration::from_millis(500);
-/// Without a terminal, the minimum time between two lines after matches have ended.
+/// The minimum time between two lines after matches have ended, without a terminal.
 const LINE_APART: Duration = Duration::from_secs(5);
-/// Without a terminal, the maximum time between two lines.
+/// The maximum time between two lines, without a terminal.
 const STILL_ALIVE: Duration = Duration::from_secs(60);
 /// The time to wait at the end for a terminal that blocks.
 const TIMEOUT: Duration = Duration::from_secs(1);
@@ -174,9 +174,9 @@ impl Drop for Progress {
 /// The texts of the progress.
 #[derive(Clone, Copy)]
 pub(super) struct Words {
-    /// On a terminal: a template of the bar.
+    /// The template of the bar on a terminal.
     pub(super) template: &'static str,
-    /// In a line: the text between position and length.
+    /// The text between position and length in a line.
     pub(super) of: &'static str,
     /// The counted items.
     pub(super) what: &'static str,
@@ -184,7 +184,7 @@ pub(super) struct Words {
 
 const MATCHES: Words =
     Words { template: "{bar:30} {pos}/{len} matches, {per_sec}{left} {msg}", of: "/", what: "matches" };
-/// If the number may grow.
+/// The words for a number that may grow.
 const AT_LEAST: Words = Words {
     template: "{bar:30} {pos} of at least {len} matches, {per_sec}{left_at_least} {msg}",
     of: " of at least ",
@@ -234,7 +234,7 @@ impl Display {
 struct ProgressLines {
     words: Words,
     began: Instant,
-    /// When the last line was written, and its position.
+    /// The time and the position of the last line.
     last: (Instant, u64),
 }
 

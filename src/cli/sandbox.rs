@@ -83,7 +83,7 @@ impl SandboxOptions {
         })
     }
 
-    /// The same once this machine has been found to have such a sandbox.
+    /// Returns the settings once this machine has been found to have such a sandbox.
     pub(super) fn checked_config(&self) -> Result<Option<SandboxConfig>, Failure> {
         let config = self.config();
         config.is_some().then(|| self.sandbox()).transpose()?;

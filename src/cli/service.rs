@@ -33,7 +33,7 @@ impl Service {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A part is ready. Notifies once all are.
+    /// Notes that a part is ready. Notifies once all are.
     pub(super) fn ready(&self, part: &str) {
         let is_ready = {
             let mut state = self.lock();
@@ -69,7 +69,7 @@ fn notify(states: &[NotifyState<'_>]) {
     }
 }
 
-/// The library does not know abstract sockets, which systemd uses in containers.
+/// Sends the states without the library, which does not know the abstract sockets of systemd in containers.
 fn send(states: &[NotifyState<'_>]) -> io::Result<()> {
     let Some(address) = std::env::var_os("NOTIFY_SOCKET") else { return Ok(()) };
     let socket = UnixDatagram::unbound()?;

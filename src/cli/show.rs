@@ -82,7 +82,7 @@ fn invalid(path: &Path) -> impl Fn(Difference) -> Failure {
     }
 }
 
-/// Opens a record for a viewer.
+/// Opens a record, checked against the catalog, for a viewer.
 fn open<'a>(path: &Path, record: &'a [u8], view: Viewer, catalog: &Catalog) -> Result<Playback<'a>, Failure> {
     check_rules(path, record, catalog)?;
     if let Some(changed) = of_changed_files(&changed_files(record, catalog)) {

@@ -26,7 +26,7 @@ pub(super) fn interrupted() -> impl Future<Output = ()> {
     interrupted_giving_up(StorageWait::default())
 }
 
-/// The same, and gives up waiting for storage then.
+/// Resolves as [`interrupted`] does, and gives up waiting for storage then.
 pub(super) fn interrupted_giving_up(wait: StorageWait) -> impl Future<Output = ()> {
     let (sender, receiver) = oneshot::channel();
     let mut sender = Some(sender);

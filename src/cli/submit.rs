@@ -126,7 +126,7 @@ fn save(directory: &Path, file: &Path) -> Result<Exit, Failure> {
     let archive = File::create_new(file).map_err(failed)?;
     let packed = pack_bot(directory, ArchiveLimits::BOT, BufWriter::new(&archive));
     let PackedBot { file: bot, archive: packed, left_out } = packed.map_err(|error| {
-        // It is empty or incomplete.
+        // The file is empty or incomplete.
         let _ = std::fs::remove_file(file);
         Failure::usage(format!("{}: {}", directory.display(), Chain(&error)))
     })?;

@@ -247,7 +247,7 @@ impl<W: Write> VerifyPrinter<'_, W> {
             }
         }
         if count.games == 0 {
-            // It may not be the intended file.
+            // The file may not be the intended one.
             differing = 1;
             let what = format!("this {} file contains no games", notation.name());
             self.print(&VerifyLine::Flaw { file, flaw: &Flaw { game: 0, ply: 0, line: 1, what } })?;

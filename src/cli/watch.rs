@@ -78,7 +78,7 @@ mod with_http {
             self.open_stage(&StageArgs { stage: None }, game, catalog, info)
         }
 
-        /// The same, with the reason for which matches wait before spectators see them.
+        /// Starts the server with the reason for which matches wait before spectators see them.
         pub(in crate::cli) fn open_stage(
             &self,
             stage: &StageArgs,

@@ -46,7 +46,7 @@ pub(super) struct WorkersOptions {
     workers_timeout: Setting<WorkersTimeout>,
 }
 
-/// How a coordinator uses the NATS server.
+/// The options of a coordinator that uses the NATS server.
 #[derive(Clone, Debug, Args)]
 struct CoordinatorOptions {
     /// A file with the credentials for the NATS server: one of NATS (.creds), or a line USER:PASSWORD or with a token

@@ -17,7 +17,7 @@ pub(super) struct LinePosition {
     table: Box<dyn Table>,
     /// The moves of seats that decide simultaneously with others whose moves are missing.
     chosen: ChosenMoves,
-    /// Whether anything was drawn on the way.
+    /// Whether dice or shuffles were drawn on the way.
     pub(super) has_drawn: bool,
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Args {
     games: Vec<PathBuf>,
 }
 
-/// Answers are written when they take up so many bytes, or when no further request has arrived.
+/// The bytes of answers that wait to be written until no further request has arrived.
 const PENDING_OUTPUT: usize = 64 * 1024;
 
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {

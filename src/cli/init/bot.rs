@@ -69,7 +69,7 @@ impl Language {
             Language::Javascript => {
                 template!("JavaScript", "javascript", ["mybot.mjs"], "Node.js 18", None, "node mybot.mjs")
             }
-            // These are no sources of this package: Cargo would leave out their directory.
+            // The templates are no sources of this package: Cargo would leave out their directory.
             Language::Rust => Template {
                 language: "Rust",
                 files: &[

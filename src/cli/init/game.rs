@@ -94,7 +94,7 @@ impl GameLanguage {
                 command: "./game",
                 bot: "./bot",
             },
-            // These are no sources of this package: Cargo would leave out their directory.
+            // The templates are no sources of this package: Cargo would leave out their directory.
             GameLanguage::Rust => GameTemplate {
                 language: "Rust",
                 files: &[

@@ -114,7 +114,7 @@ pub(in crate::cli) struct LeagueMatchLine<'a> {
 pub(in crate::cli) struct AddedBot<'a> {
     pub(in crate::cli) name: &'a str,
     pub(in crate::cli) owner: &'a str,
-    /// Of a bot that connects. It is shown only here.
+    /// The token of a bot that connects. It is shown only here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) token: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ pub(in crate::cli) struct LeagueBotLine<'a> {
     pub(in crate::cli) bot: &'a LeagueBot,
     /// `connects` or `program`.
     pub(in crate::cli) kind: &'a str,
-    /// Whether a server runs and it is connected, or a program.
+    /// Whether a server runs and the bot is connected, or a program.
     pub(in crate::cli) online: bool,
     /// The reason why it takes part no longer.
     pub(in crate::cli) ended: Option<BotEnd>,
@@ -143,7 +143,7 @@ pub(in crate::cli) struct LastFault {
     pub(in crate::cli) ladder: String,
     pub(in crate::cli) id: String,
     pub(in crate::cli) fault: &'static str,
-    /// When the match ended, in UTC.
+    /// In UTC.
     pub(in crate::cli) ended_at: String,
 }
 
@@ -161,10 +161,10 @@ pub(in crate::cli) struct SubmissionLine<'a> {
     pub(in crate::cli) owner: &'a str,
     #[serde(flatten)]
     pub(in crate::cli) submission: &'a Submission,
-    /// Only of a single submission.
+    /// The log; only of a single submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) log: Option<&'a str>,
-    /// What its program keeps between matches; only of a single submission.
+    /// The data that the program keeps between matches; only of a single submission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) kept_data: Option<&'a [KeptOnLadder]>,
 }
@@ -182,7 +182,7 @@ pub(in crate::cli) struct SubmitLine<'a> {
 pub(in crate::cli) struct LeaguePlayerSeen {
     pub(in crate::cli) ladder: String,
     pub(in crate::cli) player: String,
-    /// When its last match ended.
+    /// The end of the last match, in UTC.
     pub(in crate::cli) last_seen: String,
     /// The reason why it is not paired now.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,7 +213,7 @@ pub(in crate::cli) struct LadderStanding {
     /// The Weng-Lin rating and the algorithm's own deviation, if the game has more than two sides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) weng_lin: Option<Rating>,
-    /// Without a match for 30 days.
+    /// Whether the player has had no match for 30 days, or none in this season.
     pub(in crate::cli) inactive: bool,
     /// The owner of its bot; null if the league does not have the bot any more.
     pub(in crate::cli) owner: Option<LadderOwner>,

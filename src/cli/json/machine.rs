@@ -93,9 +93,9 @@ pub(in crate::cli) struct SpaceCheck {
 pub(in crate::cli) struct MachineVerdict {
     /// The default number of concurrent sets.
     pub(in crate::cli) sets: usize,
-    /// Whether it gets matches with a clock.
+    /// Whether the machine gets matches with a clock.
     pub(in crate::cli) timed: bool,
-    /// Whether it has space for the largest archive.
+    /// Whether the machine has space for the largest archive.
     pub(in crate::cli) archives: bool,
     /// The limits of its share, each with the reason.
     pub(in crate::cli) limits: Vec<String>,

@@ -58,7 +58,7 @@ const DATABASE: &str = "league.sqlite";
 
 #[derive(Debug, Serialize)]
 struct BackupMark {
-    /// When the backup was last complete, in UTC.
+    /// The time at which the backup was last complete, in UTC.
     at: String,
 }
 
@@ -145,7 +145,7 @@ fn check_former(folder: &Folder, config: &LeagueConfig, league: &League) -> Resu
         let last = former.last_number(name)?;
         let [there, here] = [&former, league].map(|league| league.find_match(name, last));
         let (there, here) = (there?, here?);
-        // Its seal changes when private lines are erased.
+        // The seal changes when private lines are erased.
         let played = |row: Option<LeagueMatch>| {
             row.map(|row| (row.players, row.ended_at, row.duration_us, row.decisions))
         };
@@ -358,7 +358,7 @@ impl RecordCopies {
             Ok::<_, StoreError>(())
         })?;
         to.sync_files(&new.iter().map(String::as_str).collect::<Vec<_>>())?;
-        // They are in packs now, which are on the disk.
+        // The records are in packs now, which are on the disk.
         obsolete.iter().try_for_each(|name| to.remove(name))?;
         Ok(backed)
     }

@@ -90,7 +90,7 @@ pub(super) fn find(league: &League, name: &str) -> Result<Season, Failure> {
 pub(super) fn season(args: SeasonArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let SeasonCommand::End(args) = args.command;
     let (config, mut league) = args.which.open()?;
-    // Nothing changes unless the standings of each ladder can be computed.
+    // A ladder whose standings cannot be computed stops the end of the season on all of them.
     for ladder in &config.ladders {
         ladder.game(&known_games(catalog)?, &config.folder)?;
     }

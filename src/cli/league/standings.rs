@@ -272,7 +272,7 @@ fn standings(
     } else {
         league.for_each_match(&ladder.name, Some(season.number), add).map_err(Failure::cannot_run)?;
     }
-    // These ratings depend on the order.
+    // Weng-Lin ratings depend on the order.
     results.sort_unstable_by_key(|result| result.set);
     let fit = book.rating_inputs().fit();
     let weng_lin = weng_lin::rate(book.len(), &results).rows;

@@ -249,7 +249,7 @@ impl Book<'_> {
             return Ok(());
         };
         let text = std::fs::read(path).map_err(Failure::cannot_run)?;
-        // It is in a directory that is deleted at the end anyway.
+        // The record is in a directory that is deleted at the end anyway.
         let _ = std::fs::remove_file(path);
         let Ok(MatchId { number, .. }) = finished.id.parse() else { return Ok(()) };
         let judged = self.judge(&text, finished.decisions)?;
@@ -362,7 +362,7 @@ impl Book<'_> {
                 counted(*tried, "line", "lines"),
             )
         };
-        // As above.
+        // An error appears when the output ends.
         let _ = writeln!(self.out, "{text}");
         Ok(())
     }

@@ -463,7 +463,7 @@ const SETS: Words =
 struct RegressPrinter {
     game: &'static Meta,
     json: bool,
-    /// Whether each match has a line.
+    /// Whether the output has a line for each match.
     has_lines: bool,
     progress: Progress,
     out: TolerantStdout,

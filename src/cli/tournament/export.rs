@@ -130,7 +130,7 @@ impl Output<'_> {
 struct SheetReader<'a> {
     folder: PathBuf,
     catalog: &'a Catalog,
-    /// Whether all records were valid.
+    /// The exit code: whether all records were valid.
     exit: Exit,
     /// The number of matches whose record is not sealed yet.
     unsealed: u32,

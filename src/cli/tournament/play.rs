@@ -231,7 +231,7 @@ struct TournamentPrinter<'a> {
     names: Vec<String>,
     game: &'static Meta,
     is_json: bool,
-    /// Whether each match has a line.
+    /// Whether the output has a line for each match.
     has_lines: bool,
     #[cfg(feature = "http")]
     games: &'a KnownGames,

@@ -230,7 +230,7 @@ fn built_in(args: &RunArgs, machine: Machine) -> Result<BuiltInWorker, Failure> 
 struct WorkerPrinter {
     is_json: bool,
     out: TolerantStdout,
-    /// Whether it was connected at the last news of the connection.
+    /// Whether the worker was connected at the last news of the connection.
     is_connected: Option<bool>,
 }
 
