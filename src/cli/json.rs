@@ -192,7 +192,7 @@ pub(super) struct WorkersListening<'a> {
     pub(super) token_file: &'a Path,
 }
 
-/// Workers can pull sets from a NATS server.
+/// The NATS server from which workers can pull sets.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "workers_queue")]
 pub(super) struct WorkersQueue<'a> {
@@ -280,7 +280,7 @@ pub(super) struct Watching<'a> {
     pub(super) url: &'a str,
 }
 
-/// The operator can reveal matches.
+/// The page on which the operator can reveal matches.
 #[cfg(feature = "http")]
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "operator")]

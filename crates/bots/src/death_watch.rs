@@ -31,7 +31,7 @@ const OVER: &str = "over";
 const INTERVAL: Duration = Duration::from_millis(20);
 const MOST_KILLS: u32 = 500;
 
-/// The process ends when this is dropped.
+/// The guard of a process, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct DeathWatch {
     pipes: mpsc::Sender<Vec<u64>>,

@@ -22,7 +22,7 @@ type Number = nix::libc::c_long;
 #[cfg(target_os = "linux")]
 const MOVES: &[Number] =
     &[nix::libc::SYS_splice, nix::libc::SYS_tee, nix::libc::SYS_vmsplice, nix::libc::SYS_sendfile];
-/// Other systems do not have such calls.
+/// No calls: other systems do not have them.
 #[cfg(not(target_os = "linux"))]
 const MOVES: &[Number] = &[];
 

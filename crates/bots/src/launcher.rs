@@ -354,7 +354,7 @@ fn hand_over(
 /// No other program inherits the received descriptors.
 #[cfg(target_os = "linux")]
 const CLOSED_ON_EXEC: RecvFlags = RecvFlags::CMSG_CLOEXEC;
-/// Other systems have no namespaces, and no such directory.
+/// No flags: other systems have no namespaces, and no such directory.
 #[cfg(not(target_os = "linux"))]
 const CLOSED_ON_EXEC: RecvFlags = RecvFlags::empty();
 

@@ -27,7 +27,7 @@ use crate::{Command, Stderr};
 const REAP_TRIES: u32 = 1000;
 const REAP_INTERVAL: Duration = Duration::from_millis(1);
 
-/// A bot with more processes is not measured whole: the lane that reads them plays other matches.
+/// The number of processes above which a bot is not measured whole: the lane that reads them plays other matches.
 const MOST_MEASURED: usize = 1000;
 
 /// The number by which the kernel shows a pipe.

@@ -50,7 +50,7 @@ struct Drained {
 #[derive(Debug)]
 struct PendingCut {
     said: SyncSender<StderrText>,
-    /// The cut is made after this number of bytes at the latest.
+    /// The number of bytes after which the cut is made at the latest.
     enough: usize,
 }
 

@@ -44,7 +44,7 @@ struct View<'a> {
     /// The squares by number: `b`, `w`, kings in upper case, `.` empty.
     #[serde(borrow)]
     board: Text<'a>,
-    /// The first letter is the side to move.
+    /// The position; the first letter is the side to move.
     #[serde(borrow)]
     fen: Text<'a>,
 }

@@ -13,7 +13,7 @@ use crate::session::{Answer, EngineProtocol, GREETING, Identity, MatchEnd, STOP}
 use crate::trouble::Trouble;
 use crate::wire::{Wire, now};
 
-/// Scores beyond this are mates: 100,000 and the number of moves.
+/// The score beyond which scores are mates: 100,000 and the number of moves.
 const MATE: i64 = 99_000;
 const MATE_BASE: i64 = 100_000;
 const SCALE: u32 = 400;

@@ -10,7 +10,7 @@ use referee_game::{Turn, Viewer};
 /// Maximum number of random playouts per seating.
 const PLAYOUTS: u64 = 40;
 
-/// The search ends after this number of playouts in which no kind of decision is new.
+/// The number of playouts without a new kind of decision after which the search ends.
 const FRUITLESS: u64 = 10;
 
 /// A position in which a seat decides.

@@ -93,7 +93,7 @@ impl Depth {
 pub struct Shape {
     /// Names the shape; unique in its scene. Shapes of consecutive scenes with the same id are the same thing.
     pub id: String,
-    /// Shapes of one kind are interchangeable: when one disappears and another one appears, it has moved.
+    /// The kind. Shapes of one kind are interchangeable: when one disappears and another one appears, it has moved.
     pub kind: Option<String>,
     pub layer: Depth,
     /// The horizontal position of its origin.

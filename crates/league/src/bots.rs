@@ -19,7 +19,7 @@ use referee_store::{StoreError, parsed_column, read_row, stored_words};
 pub struct LeagueBot {
     /// The name, without a version.
     pub name: String,
-    /// Bots of the same owner do not meet.
+    /// The owner; bots of the same owner do not meet.
     pub owner: String,
     /// SHA-256 of its token, if it connects.
     #[serde(skip)]

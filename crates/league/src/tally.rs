@@ -17,17 +17,17 @@ use crate::bots::BotDisplayNames;
 use crate::ladder_rulings::LadderRulings;
 use crate::matches::LeagueMatch;
 
-/// A rating is provisional while its margin in the field is greater, in Elo.
+/// The margin in the field above which a rating is provisional, in Elo.
 const PROVISIONAL: f64 = 80.0;
 
-/// A rating from fewer matches is provisional too.
+/// The number of matches below which a rating is provisional too.
 const LEAST_MATCHES: u32 = 30;
 
 /// The time without a match after which a player is inactive: standings do not show it.
 const INACTIVE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// A season widens the interval of a rating that players start from by this factor, and to this margin at least, in Elo. A bot can
-/// have changed without another version.
+/// The factor by which a season widens the interval of a rating that players start from, and the least margin, in Elo. A bot
+/// can have changed without another version.
 const WIDENED: f64 = 2.0;
 const LEAST_MARGIN: f64 = 100.0;
 /// The margin of a bot of which nothing but an earlier version is known is not exceeded, in Elo.

@@ -25,7 +25,7 @@ pub struct Adjudication {
     pub syzygy: Option<SyzygyRule>,
 }
 
-/// A match ends where tables of endgames know the outcome.
+/// The rule by which a match ends where tables of endgames know the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SyzygyRule {
@@ -33,7 +33,7 @@ pub struct SyzygyRule {
     pub pieces: u32,
 }
 
-/// A side has lost when the scores say so.
+/// The rule by which a side loses when the scores say so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResignRule {
@@ -46,7 +46,7 @@ pub struct ResignRule {
     pub one_sided: bool,
 }
 
-/// A match is drawn when the scores say so.
+/// The rule by which a match is drawn when the scores say so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DrawRule {

@@ -402,7 +402,7 @@ mod tests {
 
     const MANIFEST: &str = "protocol = 1\nid = \"toy\"\ntitle = \"Toy\"\nversion = 1\nwasm = \"toy.wasm\"\nseats = 2\nreasons = [\"won\"]\n";
 
-    /// Writes requests at 1024, unless `alloc` is overridden.
+    /// The default `alloc`, which has requests written at 1024.
     const ALLOC: &str = r#"(func (export "alloc") (param i32) (result i32) (i32.const 1024))"#;
     /// Answers `{"x":1}`.
     const HANDLE: &str = r#"(data (i32.const 16) "{\22x\22:1}")

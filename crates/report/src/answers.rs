@@ -59,7 +59,7 @@ fn usage(totals: &InfoTotals) -> Vec<String> {
 #[derive(Clone, Debug, Serialize)]
 pub struct ReportedTable {
     pub title: &'static str,
-    /// The first one is that of the names.
+    /// The headings; the first one is that of the names.
     pub headings: Vec<&'static str>,
     /// Rows of bots that reported nothing have zeros.
     pub rows: Vec<Vec<String>>,

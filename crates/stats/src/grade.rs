@@ -29,9 +29,9 @@ const ROUND: (usize, usize) = (8, 16);
 pub struct GradeTerms {
     /// The difference of two gradings of the same bot that 95% of all cases do not exceed, in Elo.
     pub within: f64,
-    /// Weaker bots all have the same grade, so that it does not matter how weak they are. In Elo.
+    /// The strength below which bots all have the same grade, so that it does not matter how weak they are. In Elo.
     pub low: f64,
-    /// Stronger bots all have the same grade. In Elo.
+    /// The strength above which bots all have the same grade. In Elo.
     pub high: f64,
     /// The maximum number of sets; then the bot is graded with a greater tolerance.
     pub max_sets: u32,

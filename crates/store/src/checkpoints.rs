@@ -11,7 +11,8 @@ use crate::error::StoreError;
 /// The interval of copying the log into the database.
 const APART: Duration = Duration::from_millis(500);
 
-/// Copies the log of a database into it until it is dropped. A checkpoint waits for the disk, writers do not wait for it.
+/// The thread that copies the log of a database into it until it is dropped. A checkpoint waits for the disk, writers do not
+/// wait for it.
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     stop: Option<Sender<()>>,

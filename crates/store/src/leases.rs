@@ -29,7 +29,7 @@ pub struct Leases {
     db: Connection,
     wait: StorageWait,
     is_durable: bool,
-    /// Unless they are in memory, or another process writes.
+    /// The checkpoints, unless the leases are in memory, or another process writes.
     _checkpoints: Option<Checkpoints>,
 }
 

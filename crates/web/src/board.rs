@@ -184,7 +184,7 @@ impl LiveBoard {
         self.steps[self.shown.checked_sub(1)?].scene.clone()
     }
 
-    /// Resolves when there are new events.
+    /// Returns a channel that changes when there are new events.
     pub(super) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }

@@ -302,7 +302,7 @@ impl Hub {
         self.closes.send_replace(true);
     }
 
-    /// Changes with the overview.
+    /// Returns a channel that changes with the overview.
     pub(super) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }

@@ -194,12 +194,12 @@ impl WatchServer {
         format!("http://{}/", self.address)
     }
 
-    /// Holds matches back before spectators see them.
+    /// Returns the stage that holds matches back before spectators see them.
     pub fn stage(&self) -> Option<&Arc<Stage>> {
         self.hub.stage()
     }
 
-    /// Changes the name of the run.
+    /// Returns a handle that changes the name of the run.
     pub fn naming(&self) -> RunNaming {
         RunNaming(self.hub.clone())
     }

@@ -1,4 +1,4 @@
-//! Announcements of the organiser of a league: announcements, rules, and what the league is.
+//! Texts of the organiser of a league: announcements, rules and a description of the league.
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::api::{HubState, as_json, refused};
 use crate::hub::Hub;
 
-/// The time for which they are kept before their files are looked at again.
+/// The time for which the texts are kept before their files are looked at again.
 const KEPT: Duration = Duration::from_secs(1);
 /// The number of announcements on the start page.
 const LISTED: usize = 3;

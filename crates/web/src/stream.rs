@@ -45,7 +45,7 @@ pub(super) fn as_json(run: &str, events: &[BoardEvent]) -> String {
 pub(super) trait EventFeed: Send + 'static {
     /// The events after the one of this number, and whether they are the last ones.
     fn after(&mut self, number: Option<u64>) -> (Vec<BoardEvent>, bool);
-    /// Changes when there are new events.
+    /// Returns a channel that changes when there are new events.
     fn changes(&mut self) -> &mut watch::Receiver<()>;
 }
 

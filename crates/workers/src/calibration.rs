@@ -9,10 +9,9 @@ use serde::{Deserialize, Serialize};
 use referee_bots::{Command, Launch, Launcher, StartError};
 use referee_transport::{ByteStream, Line, Lines, ReadProgress, Stream};
 
-/// The first round trips, which read files and warm caches, do not count.
+/// The number of first round trips that do not count: they read files and warm caches.
 const WARM_UP: usize = 50;
-/// A round trip that takes longer than this means that other programs disturb matches with a clock: a quarter of the
-/// default margin.
+/// The time of a round trip above which other programs disturb matches with a clock: a quarter of the default margin.
 const DISTURBED: Duration = Duration::from_millis(5);
 /// The share of disturbed round trips above which a machine is noisy, by time: one in a hundred.
 const NOISY: f64 = 0.01;
@@ -22,7 +21,7 @@ const NOISY: f64 = 0.01;
 pub struct Calibration {
     /// The median, in microseconds.
     pub median_us: f64,
-    /// 99% take no longer, in microseconds.
+    /// The time that 99% do not exceed, in microseconds.
     pub p99_us: f64,
     /// The longest, in microseconds.
     pub longest_us: f64,

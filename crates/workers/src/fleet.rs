@@ -10,15 +10,15 @@ use crate::verify::Unstarted;
 use referee_results::FinishedMatch;
 use referee_store::{Leases, StoreError, WorkerRow};
 
-/// A worker with fewer matches is not judged.
+/// The number of matches below which a worker is not judged.
 const LEAST_MATCHES: u32 = 20;
-/// A worker with fewer matches with faults is not judged.
+/// The number of matches with faults below which a worker is not judged.
 const LEAST_FAULTS: u32 = 5;
-/// A worker is put aside if its rate of faults is this number of standard deviations above that of the others.
+/// The number of standard deviations above the rate of faults of the others at which a worker is put aside.
 const SIGMAS: f64 = 3.0;
 /// The maximum number of matches that are named when a worker is put aside.
 const MOST_NAMED: usize = 50;
-/// A worker is put aside after this number of sets in which a bot did not start that does on others.
+/// The number of sets in which a bot did not start that does on others, after which a worker is put aside.
 const MOST_UNSTARTED: usize = 3;
 /// The maximum number of workers that are named when none is left.
 const MOST_REASONS: usize = 5;
@@ -93,7 +93,7 @@ impl Fleet {
         self.member(name).is_sound = true;
     }
 
-    /// A bot did not start on a worker, and did on another one, or no bot has ever started on this one. Returns why the worker
+    /// Notes that a bot did not start on a worker, and did on another one, or no bot has ever started on this one. Returns why the worker
     /// is to be put aside. A bot that does not start on several workers is not counted: it may do so on purpose.
     pub(super) fn note_unstarted(
         &mut self,

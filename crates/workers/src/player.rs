@@ -24,7 +24,7 @@ use referee_game::{Seating, Wrong};
 use referee_match::record;
 use referee_results::FinishedMatch;
 
-/// Bot processes that do not play are kept for later matches, up to this number.
+/// The maximum number of idle bot processes, which are kept for later matches.
 const PROCESSES: usize = 64;
 
 /// An event of a player's matches.

@@ -467,7 +467,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         self.request(Request::Played(outcome));
     }
 
-    /// The player of a run cannot go on.
+    /// Handles the failure of a run's player.
     fn failed(&mut self, played: PlayerEvent) {
         let PlayerEvent::Failed(run, why) = played else { return };
         self.players.retain(|player| player.run() != run);
@@ -503,7 +503,7 @@ impl<F: FnMut(WorkerEvent<'_>)> Work<F> {
         }
     }
 
-    /// Units whose archives arrive make progress.
+    /// Counts the arrival of archives as progress of units.
     fn note_downloads(&mut self) {
         let size = |file: &NamedTempFile| file.as_file().metadata().map_or(0, |found| found.len());
         let downloaded = self.incoming.values().map(size).sum();

@@ -15,7 +15,7 @@ use crate::league::{
 use crate::runs::league::Finalist;
 use crate::stats::rating::Rating;
 
-/// Bots can connect to a ladder.
+/// The address at which bots can connect to a ladder.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "listening")]
 pub(in crate::cli) struct LadderListening<'a> {
@@ -23,7 +23,7 @@ pub(in crate::cli) struct LadderListening<'a> {
     pub(in crate::cli) address: SocketAddr,
 }
 
-/// Spectators can watch a ladder.
+/// The URL at which spectators can watch a ladder.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "watch")]
 pub(in crate::cli) struct LadderWatching<'a> {
@@ -31,7 +31,7 @@ pub(in crate::cli) struct LadderWatching<'a> {
     pub(in crate::cli) url: &'a str,
 }
 
-/// Owners can manage their bots.
+/// The URL at which owners can manage their bots.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "owners")]
 pub(in crate::cli) struct OwnersAt<'a> {
@@ -102,7 +102,7 @@ pub(in crate::cli) struct LeagueTokens<'a> {
 #[serde(tag = "type", rename = "match")]
 pub(in crate::cli) struct LeagueMatchLine<'a> {
     pub(in crate::cli) ladder: &'a str,
-    /// m17; c17 or, if it is rated, r17 for a challenge.
+    /// The id: m17; c17 or, if it is rated, r17 for a challenge.
     pub(in crate::cli) id: String,
     #[serde(flatten)]
     pub(in crate::cli) row: &'a LeagueMatch,

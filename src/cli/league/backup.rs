@@ -116,7 +116,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// An earlier backup cannot be brought up to date, or cannot be read.
+/// Reasons why an earlier backup cannot be brought up to date, or cannot be read.
 enum CheckFailed {
     Refused(Wrong),
     Cannot(Failure),

@@ -18,15 +18,15 @@ use std::time::{Duration, Instant};
 
 /// The sleep time of the watchdog.
 const PERIOD: Duration = Duration::from_millis(5);
-/// Shorter gaps are not absences, in microseconds: a period of sleep and the usual margin of a limit.
+/// The length below which a gap is no absence, in microseconds: a period of sleep and the usual margin of a limit.
 const SHORTEST: u64 = 25_000;
-/// Lanes do not measure shorter waits, in microseconds: reading the time of a thread costs about one.
+/// The length below which lanes do not measure a wait, in microseconds: reading the time of a thread costs about one.
 pub(super) const SHORTEST_WAIT: u64 = 1_000;
 /// The time for which a lane waits for an overdue watchdog, in milliseconds. After an absence both wake up at
 /// once.
 const WAKE_ATTEMPTS: u32 = 50;
 
-/// Absences of this length or more are logged as warnings, in milliseconds. A busy virtual machine loses some tens of
+/// The length of absences that are logged as warnings, in milliseconds. A busy virtual machine loses some tens of
 /// milliseconds now and then, which records and results show.
 const WARNED_MS: u64 = 250;
 

@@ -93,7 +93,7 @@ pub struct Run {
 /// A match that is to be opened.
 #[derive(Debug)]
 pub struct MatchPlan<'a> {
-    /// m1, m2, ...
+    /// The id: m1, m2, ...
     pub id: String,
     /// `None`: the match id.
     pub deal: Option<String>,

@@ -31,7 +31,7 @@ use crate::driver::role::Role;
 /// independently, and a process of a busy machine takes its time to end.
 const GRACE: u64 = limits::EXIT_MS * 1000;
 
-/// Thousands may be open: rarely used state is boxed.
+/// The session of a peer. Thousands may be open: rarely used state is boxed.
 #[derive(Debug)]
 pub(super) struct Session<S> {
     pub(super) role: Role,

@@ -22,7 +22,7 @@ pub enum Wait {
 /// A match that is to be played.
 #[derive(Clone, Debug)]
 pub struct Fixture {
-    /// m1, m2, ...
+    /// The id: m1, m2, ...
     pub id: String,
     /// The deal of a mirrored set; `None` if the match has its own.
     pub deal: Option<String>,

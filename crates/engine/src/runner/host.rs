@@ -122,7 +122,7 @@ pub async fn serve_host(host: HostRun, interrupt: impl Future<Output = ()>) -> R
 struct RecordWriter {
     /// Match ids, records without seals, and contents of the seals.
     records: Sender<(String, Log, Reveal)>,
-    /// Whenever the backlog has room again; or why a record could not be written.
+    /// Receives a message whenever the backlog has room again, or the reason why a record could not be written.
     kept: UnboundedReceiver<Result<(), Wrong>>,
     backlog: Arc<Mutex<Backlog>>,
 }

@@ -92,7 +92,7 @@ impl<'de> Deserialize<'de> for Rank {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "Vec<Rank>")]
 pub struct Hand {
-    /// Entries beyond `len` are twos, so that equal hands compare equal.
+    /// The cards; entries beyond `len` are twos, so that equal hands compare equal.
     cards: [Rank; HAND],
     len: u8,
 }
@@ -171,7 +171,7 @@ impl Serialize for Hand {
 /// The cards of a cycle that are not in a hand: the pile of played cards at one end, the undealt cards at the other.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Stock {
-    /// Entries between `pile` and `dealt`, and beyond `all`, are twos, so that equal stocks compare equal.
+    /// The cards; entries between `pile` and `dealt`, and beyond `all`, are twos, so that equal stocks compare equal.
     cards: [Rank; RANKS * MAX_SEATS],
     /// The number of cards on the pile.
     pile: u8,

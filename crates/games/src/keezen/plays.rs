@@ -10,7 +10,7 @@ use referee_game::Seat;
 /// Steps of a four, backward.
 const FOUR: u8 = 4;
 
-/// Called for each play until it breaks.
+/// A function that is called for each play until it breaks.
 trait PlayVisitor: FnMut(Move) -> ControlFlow<()> {}
 
 impl<F: FnMut(Move) -> ControlFlow<()>> PlayVisitor for F {}

@@ -25,7 +25,7 @@ impl Die {
 pub struct Dice([u8; 2]);
 
 impl Dice {
-    /// No die has been rolled.
+    /// The dice before a roll.
     pub const NONE: Dice = Dice([0; 2]);
 
     /// Creates dice with these faces, each 0 to 6; `None` if a face is larger.

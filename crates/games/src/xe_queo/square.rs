@@ -6,8 +6,7 @@ use std::fmt;
 pub(super) const SIDE: u8 = 7;
 pub(super) const SQUARES: u16 = 49;
 
-/// Ranks are eight bits apart in a set, and the lowest bit is a1. A step over the edge of a rank lands on an unused
-/// bit.
+/// The distance of ranks in a set, whose lowest bit is a1. A step over the edge of a rank lands on an unused bit.
 const RANK: u8 = 8;
 const BOARD: u64 = 0x007f_7f7f_7f7f_7f7f;
 /// Bit distances of neighbours: sideways, upwards, and along the two diagonals.

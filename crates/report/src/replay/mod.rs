@@ -39,7 +39,7 @@ pub const SCRIPT: &str = concat!(
     include_str!("plots.js"),
     include_str!("player.js")
 );
-/// Level 9 takes twice the time and saves 1 to 3%.
+/// The level of compression: level 9 takes twice the time and saves 1 to 3%.
 const LEVEL: u32 = 6;
 /// The markup before the data of a page, which are base64 (RFC 4648) and so no markup.
 pub(crate) const DATA: &str = "<script type=\"text/plain\" id=\"data\">";

@@ -14,7 +14,7 @@ const APART: Duration = Duration::from_secs(600);
 /// The ratings that were kept last.
 #[derive(Debug, Default)]
 pub(super) struct RatingHistory {
-    /// By player: when, and after how many matches.
+    /// The time of the last kept rating and the number of matches before it, by player.
     kept: BTreeMap<String, (Instant, u32)>,
 }
 

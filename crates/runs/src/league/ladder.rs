@@ -75,7 +75,7 @@ pub(super) struct Ladder {
     is_paused: bool,
     in_force: EventEffects,
     finals: Option<FinalsLink>,
-    /// No match begins while a result or the journal cannot be written.
+    /// The wait for storage: no match begins while a result or the journal cannot be written.
     wait: StorageWait,
     clock: LadderClock,
 }

@@ -68,7 +68,7 @@ pub struct Play {
     /// Whether to trust that bots remember nothing of earlier matches, so that no new processes are needed for deals
     /// with chance or secrets. Otherwise bots that connect cannot play them: see [`Play::check`].
     pub trust_bots: bool,
-    /// The run is interrupted once its matches have cost that much, as the bots report it.
+    /// The cost of matches at which the run is interrupted, as the bots report it.
     pub max_cost: Option<Dollars>,
 }
 

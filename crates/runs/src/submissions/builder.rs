@@ -20,7 +20,7 @@ pub(super) const ORDER: &str = "REFEREE_BUILD";
 /// The program that builds a bot, for [`referee_bots::exec_with`].
 pub const BUILTIN: BuiltinProgram = (BUILDER, run);
 
-/// The standard input is a pipe with the archive, and the standard output one for that of the result: what a
+/// The order of a build. The standard input is a pipe with the archive, and the standard output one for that of the result: what a
 /// build reached through a descriptor of a file would be a file of the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct BuildOrder {

@@ -20,7 +20,7 @@ const HISTORY: &str = ".git";
 /// The directory that Python writes while it runs.
 const PYTHON_CACHE: &str = "__pycache__";
 
-/// `*` and `?` do not match `/`; `**` does.
+/// The rules of globs: `*` and `?` do not match `/`; `**` does.
 const GLOB: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: true,

@@ -65,7 +65,7 @@ impl WorkersConfig {
         [token_file, tls_cert, tls_key, credentials, ca, cert, key, sign]
     }
 
-    /// The same settings with absolute paths, which `resolve` makes.
+    /// Makes the paths of the settings absolute with `resolve`.
     ///
     /// # Errors
     /// If the settings do not go together.

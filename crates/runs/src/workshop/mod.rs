@@ -31,7 +31,7 @@ use std::io;
 
 use tokio::sync::watch;
 
-/// Resolves once its owner is over.
+/// A future that resolves once its owner is over.
 #[derive(Clone, Debug)]
 pub struct Stop(watch::Receiver<bool>);
 

@@ -43,7 +43,7 @@ const EVEN_OUT: u64 = 120 * SECOND;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Newcomer {
-    /// Players of the same owner do not meet.
+    /// The owner; players of the same owner do not meet.
     pub owner: u32,
     /// The maximum number of matches of all players of the owner a day; `None`: any.
     pub quota: Option<u32>,

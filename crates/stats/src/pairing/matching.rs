@@ -33,7 +33,7 @@ pub(crate) fn cheapest(vertices: usize, limit: i128, cost: impl Fn(usize, usize)
     search.mate
 }
 
-/// Vertices are 0 to n - 1; blossoms get the numbers from n on.
+/// The search for a matching. Vertices are 0 to n - 1; blossoms get the numbers from n on.
 struct Search {
     n: usize,
     /// The highest index in use, plus one.

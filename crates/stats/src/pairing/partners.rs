@@ -95,7 +95,7 @@ struct Teams {
     sides: usize,
     partners: Meetings,
     opponents: Meetings,
-    /// Partnerships with more matches are repeated ones.
+    /// The number of matches above which those of a partnership are repeated ones.
     mean: u32,
     least: i64,
     matches: Vec<Vec<Partners>>,

@@ -288,7 +288,7 @@ struct Fit<'a> {
     deviation: f64,
     /// The number of comparisons that each side draws against the last one before any result.
     side_draws: f64,
-    /// Each result counts as `1 / dispersion` results.
+    /// The number of results that count as one.
     dispersion: f64,
     /// Prior knowledge besides results, and the strength in Elo at which log-odds are 0.
     known: Option<(&'a FitConstraints, f64)>,

@@ -198,7 +198,7 @@ impl RunState {
         }
     }
 
-    /// A match of a season that has ended is over: it is not listed, and who looks at its board sees its end.
+    /// A match of a season that has ended is over: it is not listed, and spectators of its board see its end.
     pub(super) fn end_unlisted(&mut self, end: &EndedMatch, running: Option<LiveEntry>, game: &Meta) {
         for name in &end.finished.seats {
             if let Some(bot) = self.bots.get_mut(name) {

@@ -152,7 +152,7 @@ struct Owners {
     league: Mutex<League>,
     /// The pace of owners' changes, by their ids.
     paces: Mutex<HashMap<String, Pace>>,
-    /// An archive of an owner is written.
+    /// The permit to write an archive of an owner, one at a time.
     export: Arc<tokio::sync::Semaphore>,
     /// The intake of submissions, if there is one.
     intake: Option<Arc<SubmissionIntake>>,
@@ -256,7 +256,7 @@ impl OwnersServer {
         self.owners.options().address.port()
     }
 
-    /// Changes how owners are served.
+    /// Returns a handle that changes how owners are served.
     pub fn reload(&self) -> OwnersReload {
         OwnersReload(self.owners.clone())
     }

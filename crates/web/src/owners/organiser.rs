@@ -27,7 +27,7 @@ use crate::pages::{COMMON_SCRIPT, Page, PageCard, SIGNED_SCRIPT, TOP};
 
 /// The cookie with the token of an organiser.
 const COOKIE_NAME: &str = "referee_organiser";
-/// Faults are shown that are no older.
+/// The age up to which faults are shown.
 const HOUR: Duration = Duration::from_secs(60 * 60);
 /// The number of matches of a ladder that are looked through for them.
 const LOOKED_AT: usize = 500;

@@ -24,7 +24,7 @@ const MOST_TARGET: u64 = 4 << 10;
 const MOST_END: u64 = 22 + 65_535;
 /// Names of files and directories that are dropped: those that systems add, and the history of the sources.
 const DROPPED: [&str; 3] = ["__MACOSX", ".DS_Store", ".git"];
-/// macOS adds `._x` to a file `x`.
+/// The start of the name that macOS adds: `._x` to a file `x`.
 const DROPPED_START: &str = "._";
 
 /// Unpacks a zip file or a tar.gz into an empty directory that only this user can change: regular files, with the modes 0644

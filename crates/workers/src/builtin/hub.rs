@@ -12,7 +12,7 @@ use crate::machine::{MOST_SLOTS, Machine, MachineState};
 use crate::trial::{BuiltArchive, PendingTrial, TrialReply};
 use crate::unit::{EncodedOutcome, UnitId, WorkUnit};
 
-/// Timers that fire later than this were delayed by an absence of this process.
+/// The delay of a timer above which this process was absent.
 const LATE: Duration = Duration::from_secs(1);
 /// The maximum number of workers.
 const MOST_WORKERS: usize = 10_000;
@@ -87,7 +87,7 @@ pub(super) struct WorkerHub {
     queue: VecDeque<Box<WorkUnit>>,
     /// By run: units of the run with the least time are handed out first.
     times: BTreeMap<String, RunTime>,
-    /// Up to when these are counted.
+    /// The time up to which these are counted.
     counted_at: Instant,
     trials: VecDeque<PendingTrial>,
     /// The number of the last connection.

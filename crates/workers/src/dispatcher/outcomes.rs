@@ -54,7 +54,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         self.to_commit.send(to_commit).map_err(|_| RunFailure::panicked().into())
     }
 
-    /// An outcome came too late.
+    /// Counts an outcome that came too late, and tells its worker.
     fn duplicate(&mut self, outcome: EncodedOutcome, worker: String) -> Result<(), Halt> {
         self.coordinator.fleet.count(&worker, |row| row.duplicates += 1);
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)?;
@@ -101,7 +101,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         self.coordinator.fleet.store(&self.coordinator.leases, &worker).map_err(because)
     }
 
-    /// A bot did not start: the machine may be the cause, so that another one tries the set before it counts.
+    /// Lets another machine try a set before the outcome counts: a bot did not start, and the machine may be the cause.
     fn retry_elsewhere(&mut self, id: UnitId, worker: String, unstarted: Unstarted) -> Result<(), Halt> {
         let Unstarted { bot, why, .. } = &unstarted;
         tracing::warn!(
@@ -129,7 +129,7 @@ impl<S: SetScheduler> Dispatcher<'_, S> {
         self.try_again(id.set, avoid)
     }
 
-    /// A bot did not start on a worker, and did on another one, or this one is alone and no bot has ever started on it.
+    /// Notes that a bot did not start on a worker, and did on another one, or this one is alone and no bot has ever started on it.
     fn note_unstarted(&mut self, worker: &str, id: &UnitId, unstarted: &Unstarted) -> Result<(), Halt> {
         match self.coordinator.fleet.note_unstarted(worker, id, unstarted) {
             Some(why) => self.put_aside(worker, why),

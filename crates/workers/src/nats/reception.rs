@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// An end sends itself an empty message every now and then, which shows that the process runs and that the broker delivers.
+/// The reception of an end, which sends itself an empty message every now and then, which shows that the process runs and that the broker delivers.
 /// Without them no worker counts as lost.
 #[derive(Debug)]
 pub(super) struct Reception {

@@ -274,7 +274,7 @@ impl WorkerService {
         }
     }
 
-    /// A pull of the connection with this number has ended.
+    /// Handles the end of a pull of the connection with this number.
     async fn pulled(&mut self, connection: u32, message: Option<Message>) {
         if connection == self.losses {
             self.pulling -= 1;

@@ -8,7 +8,7 @@ use seccompiler::BpfProgram;
 
 use super::bpf;
 
-/// A command is allowed if its bits in the mask have this value.
+/// A mask and a value: a command is allowed if its bits in the mask have this value.
 type Allowed = (u32, u32);
 
 const fn exactly(command: u32) -> Allowed {

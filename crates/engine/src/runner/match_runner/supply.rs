@@ -24,7 +24,7 @@ pub(super) struct BotRequest {
     pub(super) kind: BotRequestKind,
 }
 
-/// Requests of the same kind wait for the same connections.
+/// The kind of a request: requests of the same kind wait for the same connections.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct BotRequestKind {
     /// The configurations of the bots, sorted.

@@ -14,7 +14,7 @@ use referee_protocol::limits;
 use tokio::time::Instant;
 
 const GRACE: Duration = Duration::from_millis(limits::GRACE_MS);
-/// The counts of an address are halved after this time.
+/// The time after which the counts of an address are halved.
 const HALF_LIFE: Duration = Duration::from_secs(10);
 /// Under overload, one in this number of new connections from suspect addresses is kept.
 const KEPT: u64 = 8;

@@ -73,7 +73,7 @@ impl Challenges {
         self.waiting.values()
     }
 
-    /// A match that fulfils a challenge has not begun.
+    /// Puts back a challenge whose match has not begun.
     pub(super) fn put_back(&mut self, challenge: Challenge) {
         self.add(challenge, true);
     }
@@ -112,7 +112,7 @@ impl Ladder {
         self.challenges.ended.clone()
     }
 
-    /// Challenges that have ended are removed from the database.
+    /// Forgets challenges that have ended, once they are removed from the database.
     pub(crate) fn forget_challenges(&mut self, ended: &BTreeSet<i64>) {
         self.challenges.ended.retain(|id| !ended.contains(id));
     }

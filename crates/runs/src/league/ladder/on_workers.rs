@@ -56,7 +56,7 @@ impl WorkerMatches {
 }
 
 impl Ladder {
-    /// Workers can start the program of this player, which has this index among their bots. If it is not started here as well,
+    /// Lets workers start the program of this player, which has this index among their bots. If it is not started here as well,
     /// it plays on workers only: against other programs that they can start.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl Ladder {
         Ok(())
     }
 
-    /// Matches that workers had when an earlier server ended go on. If one is a challenge, it fulfils one of these.
+    /// Continues matches that workers had when an earlier server ended. If one is a challenge, it fulfils one of these.
     ///
     /// # Errors
     /// If it does not fit the seats.

@@ -171,7 +171,7 @@ impl LeagueServer {
         self.stop.clone()
     }
 
-    /// Reloads the file of the league while it is played.
+    /// Returns a handle that reloads the file of the league while it is played.
     ///
     /// # Errors
     /// Those of opening its directory.

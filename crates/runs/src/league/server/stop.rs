@@ -15,9 +15,9 @@ pub(super) struct PartStop {
 
 /// Signals that stop a part of a league.
 pub(super) struct StopSignals {
-    /// No match begins any more.
+    /// Resolves when no match may begin any more.
     pub(super) drained: oneshot::Receiver<()>,
-    /// Matches in progress are aborted.
+    /// Resolves when matches in progress are to be aborted.
     pub(super) interrupted: oneshot::Receiver<()>,
 }
 

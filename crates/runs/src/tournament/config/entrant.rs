@@ -54,7 +54,7 @@ pub struct EntrantConfig {
     /// Whether requests to the entrant come without the list of legal moves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) hide_legal: bool,
-    /// The tournament is interrupted once its matches have cost it that much.
+    /// The cost of its matches at which the tournament is interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::tournament) max_cost: Option<Dollars>,
     /// Limits of its sandbox that differ from the common ones.

@@ -95,7 +95,7 @@ pub struct TournamentConfig {
     pin: bool,
     #[serde(default)]
     restart: Restart,
-    /// The run is interrupted once its matches have cost that much.
+    /// The cost of matches at which the run is interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::tournament) max_cost: Option<Dollars>,
     #[serde(skip_serializing_if = "Option::is_none")]

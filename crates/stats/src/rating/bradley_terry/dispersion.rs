@@ -19,7 +19,7 @@ const LEAST_FREEDOM: f64 = 2.0;
 /// The variance of the scores of a fit, and how well it is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dispersion {
-    /// A result counts as `1 / value` results.
+    /// The number of results that count as one.
     pub(super) value: f64,
     /// The amount by which intervals are wider than those of the normal distribution.
     pub(super) widening: f64,

@@ -18,7 +18,7 @@ pub(super) const DEVIATION: f64 = 1.25;
 /// The range of deviations that is searched, in log-odds.
 const DEVIATIONS: [f64; 2] = [0.02, 10.0];
 
-/// The integral over the logarithm of the deviation is a sum over this number of points on both sides of its mode.
+/// The number of points on both sides of the mode in the sum for the integral over the logarithm of the deviation.
 const NODES: i32 = 3;
 
 /// The distance, in standard deviations.
@@ -30,10 +30,11 @@ const KNOWN: f64 = 0.2;
 
 /// The expansions about the maximum fail for an entrant that has won or lost everything against opponents of other strength:
 /// any greater distance explains the results. Its strength then has about a half-normal distribution, whose mean differs
-/// from its mode by this number of standard deviations, the root of 2 / π,
+/// from its mode by this number of standard deviations, the root of 2 / π.
 const MOST_SHIFT: f64 = 0.8;
 
-/// and whose integral Laplace's method finds within 20%: the most that the terms of the next order add for each entrant.
+/// The share of the integral that Laplace's method misses there, at most: the most that the terms of the next order add for
+/// each entrant.
 const MOST_BEYOND: f64 = 0.2;
 
 /// A fit with one deviation of strengths.

@@ -31,7 +31,7 @@ impl WorkerService {
         self.desks.insert(desk.to_owned(), at).is_none_or(|before| before < at)
     }
 
-    /// A desk asks for a trial, or asks again.
+    /// Takes the request of a desk for a trial, which may be repeated.
     #[expect(clippy::disallowed_methods, reason = "for timeouts of the network")]
     pub(super) async fn asked(&mut self, desk: String, at: u64, job: Box<TrialJob>) {
         if !self.is_later(&desk, at) {
