@@ -103,7 +103,7 @@ impl FromIterator<SideResult> for Wdl {
 /// The numbers of matches of an entrant or a player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatchCounts {
-    /// With a result; on a ladder rated ones.
+    /// Matches with a result; on a ladder the rated ones.
     pub matches: u32,
     #[serde(flatten)]
     pub wdl: Wdl,

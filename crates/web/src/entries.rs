@@ -247,11 +247,11 @@ pub(super) enum StandingsOrder {
 /// The names of an entrant, a bot or a player.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ShownName {
-    /// Of a player `NAME` or `NAME@VERSION`.
+    /// The name; that of a player is `NAME` or `NAME@VERSION`.
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// On a ladder, if the owner has another name.
+    /// The owner, on a ladder, if it has another name.
     #[serde(flatten)]
     pub owner: Option<ShownOwner>,
 }

@@ -90,7 +90,7 @@ pub(super) struct PlayerStanding {
     pub(super) player: ShownName,
     #[serde(flatten)]
     pub(super) standing: Standing,
-    /// Omitted in final standings.
+    /// The state of the player now; omitted in final standings.
     #[serde(flatten)]
     presence: Option<Presence>,
 }
