@@ -2,7 +2,10 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use ::referee::game::hex;
@@ -401,7 +404,7 @@ fn a_full_disk_delays_submissions_and_fails_none() {
     let full = league.folder.write("submissions/work.full", "");
     let submitting = post(&url, &bot(&league.folder, "mouse", "mouse", BUILD), &token);
     // It is tried at once.
-    std::thread::sleep(Duration::from_secs(3));
+    thread::sleep(Duration::from_secs(3));
     assert_eq!(league.query("SELECT state || attempts FROM submissions"), "received0");
     assert!(league.folder.path("submissions/archives/1.tar").exists());
     fs::remove_file(full).expect("a file");
@@ -437,6 +440,27 @@ fn submissions_have_limits_of_space() {
         .says(&["status 429", "uploads of an owner that fail a day (UTC): 4 at most"]);
     submit(&url, &built("owl", 1000), &ben).with_code(0);
     drain(server);
+}
+
+#[test]
+fn an_upload_shows_the_refusal_that_comes_before_its_end() {
+    let league = league("");
+    let ada = owner(&league, "ada");
+    let large = bot(&league.folder, "cow", "cow", BUILD);
+    league.folder.write("cow/zeros", vec![0; 20_000_000]);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    let refusing = thread::spawn(move || {
+        let mut stream = listener.accept().expect("a connection").0;
+        let head = BufReader::new(&stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty());
+        assert!(head.count() > 1);
+        let body = r#"{"error":"one upload at a time"}"#;
+        let (status, length) = ("HTTP/1.1 429 Too Many Requests", body.len());
+        write!(stream, "{status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}")
+            .expect("sent");
+    });
+    submit(&url, &large, &ada).with_code(5).says(&["status 429", "one upload at a time"]);
+    refusing.join().expect("a refusal");
 }
 
 #[test]
