@@ -113,7 +113,7 @@ fn is_played_and_shown(name: &str) {
         EXAMPLES.iter().find(|example| example.name == name).expect("an example");
     let folder = Folder::new();
     let game = copied(&folder, name);
-    let check = ["game", "check", &game, "-n", "5"];
+    let check = ["game", "check", &game, "-n", "2"];
     let checked = referee([&check, *options].concat()).done().stdout;
     assert!(checked.contains("ok      imagine"), "{checked}");
     let steps = if ["kuhn_poker", "blotto", "go", "shogi"].contains(&name) { 9 } else { 8 };

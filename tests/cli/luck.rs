@@ -14,7 +14,7 @@ fn luck_in_saxum_sums_to_zero_reproducibly() {
     let (records, bot) = (folder.text("records"), sample("python/random_bot.py"));
     let options = ["-n", "24", "--mirror", "--trust-bots", "--record", &records, "--seed", SEED];
     referee([&["play", "saxum", &bot, &bot][..], &options].concat()).done();
-    let luck = referee(["luck", &records, "--playouts", "24", "--json"]).done();
+    let luck = referee(["luck", &records, "--playouts", "8", "--json"]).done();
     let matches = luck.all("match");
     assert_eq!(matches.len(), 24);
     let mut lucks = Vec::new();
@@ -40,7 +40,7 @@ fn luck_in_saxum_sums_to_zero_reproducibly() {
     for key in ["score", "adjusted", "factor"] {
         assert!(number(&pair[key], "low") <= number(&pair[key], "high"), "{pair}");
     }
-    let again = referee(["luck", &records, "--playouts", "24", "--json"]).done();
+    let again = referee(["luck", &records, "--playouts", "8", "--json"]).done();
     assert_eq!(again.stdout, luck.stdout);
     let text = referee(["luck", &records, "--playouts", "2"]).done().stdout;
     assert!(text.contains(" luck = ") && text.contains("adjusted for luck"), "{text}");
