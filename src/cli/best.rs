@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::listen::ListenOptions;
-use crate::cli::options::{AdjudicationOptions, GameOptions, LaneOptions};
+use crate::cli::options::{GameOptions, LaneOptions};
 use crate::cli::sandbox::SandboxOptions;
 use crate::cli::tournament::{PlayOptions, begin};
 use crate::game::Catalog;
-use crate::runs::config::{self, ClockLimits, Setting};
+use crate::runs::config::{self, AdjudicationConfig, ClockLimits, Setting};
 use crate::runs::tournament::TournamentConfig;
 use crate::sources::{self, Source};
 use crate::stats::race::RaceTerms;
@@ -92,7 +92,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "POLICY", default_value_t = OnFault::Forfeit)]
     on_fault: OnFault,
     #[command(flatten)]
-    adjudication: AdjudicationOptions,
+    adjudication: AdjudicationConfig,
     /// The run seed, from which all randomness derives: 64 hex digits [default: from the operating system]
     #[arg(long, value_name = "HEX", conflicts_with = "seed_file", value_parser = config::parse_seed)]
     seed: Option<crate::game::chance::Seed>,
@@ -189,9 +189,6 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut file = json!({
         "game": args.game,
         "trust_bots": args.trust_bots,
-        "opening_plies": args.opening_plies.or(plies).unwrap_or(0),
-        "clock": args.clock.to_string(),
-        "on_fault": args.on_fault.to_string(),
         "jobs": args.lanes.jobs,
         "slots": args.lanes.slots,
         "pin": args.lanes.pin,
@@ -206,11 +203,6 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     });
     let given = [
         ("seats", args.seats.map(Value::from)),
-        ("resign", args.adjudication.resign.map(|rule| rule.to_string().into())),
-        ("draw", args.adjudication.draw.map(|rule| rule.to_string().into())),
-        ("max_moves", args.adjudication.max_moves.map(Value::from)),
-        ("syzygy", args.adjudication.syzygy.map(|path| Value::from(path.to_string_lossy()))),
-        ("openings", args.openings.map(|path| Value::from(path.to_string_lossy()))),
         ("seed", args.seed.map(|seed| seed.to_hex().into())),
         ("seed_file", args.seed_file.map(|path| Value::from(path.to_string_lossy()))),
         ("listen", args.listen.of_tournament(&bots)?.map(|listen| json!(listen))),
@@ -221,7 +213,12 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
             file[key] = value;
         }
     }
-    let config: TournamentConfig = serde_json::from_value(file).map_err(Failure::usage)?;
+    let mut config: TournamentConfig = serde_json::from_value(file).map_err(Failure::usage)?;
+    config.openings.opening_plies = args.opening_plies.or(plies);
+    config.openings.openings = args.openings;
+    config.terms.clock = args.clock;
+    config.terms.on_fault = args.on_fault;
+    config.terms.adjudication = args.adjudication;
     let dir = args.dir.unwrap_or_else(|| Path::new(&format!("best-{}", rules.meta().id)).to_owned());
     begin(&dir, config.with_base(&here), &games, &args.play)
 }

@@ -1,23 +1,21 @@
 //! Options shared by several subcommands.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use referee_protocol::limits;
-use referee_protocol::words::OnFault;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cli::exit::Failure;
-use crate::driver::{Run, Terms};
+use crate::driver::Run;
 use crate::files::Records;
 use crate::game::chance::Seed;
 use crate::game::erased::Rules;
-use crate::game::{Catalog, Chain};
-use crate::referee::{Adjudication, DrawRule, ResignRule};
+use crate::game::{Catalog, Chain, Seating};
 use crate::runs::config::defaults::SLOTS;
-use crate::runs::config::{self, ClockLimits, Milliseconds, ReadyLimits, with_syzygy};
+use crate::runs::config::{self, TermsConfig};
 use crate::runs::regression::Hypotheses;
 use crate::stats::sprt::EloModel;
 
@@ -74,29 +72,8 @@ pub(super) fn key_value(text: &str) -> anyhow::Result<(String, Value)> {
 
 #[derive(Debug, Args)]
 pub(super) struct MatchOptions {
-    /// The clock of each bot: `none`, or a list of delay=TIME (free for every move), bank=TIME (for time beyond the
-    /// delay), increment=TIME (added after a move); tc=10+0.1 is bank=10s,increment=100ms
-    #[arg(long, value_name = "CLOCK", default_value = "delay=5s,bank=60s")]
-    clock: ClockLimits,
-    /// Grace period beyond the limit; still deducted from the bank
-    #[arg(long, value_name = "TIME", default_value = "20ms")]
-    margin: Milliseconds,
-    /// The fault policy: forfeit, retry=N or random
-    #[arg(long, value_name = "POLICY", default_value_t = OnFault::Forfeit)]
-    on_fault: OnFault,
-    /// A match is void, and played again, if a bot says that what chooses its moves cannot be reached, such as the server of
-    /// a language model; otherwise that is a fault
-    #[arg(long)]
-    trust_outages: bool,
     #[command(flatten)]
-    pub(super) adjudication: AdjudicationOptions,
-    /// The time limit from the start of a bot to its `hello`
-    #[arg(long, value_name = "TIME", default_value = "10s")]
-    hello_limit: Milliseconds,
-    /// The time limits of the first `ready`, in which a bot may load data, and of later ones [default of LATER: 5s, but at
-    /// most FIRST]
-    #[arg(long, visible_alias = "ready", value_name = "FIRST[,LATER]", default_value = "60s")]
-    ready_limit: ReadyLimits,
+    terms: TermsConfig,
     /// The run seed, from which all randomness derives: 64 hex digits [default: from the operating system]
     #[arg(long, value_name = "HEX", conflicts_with = "seed_file", value_parser = config::parse_seed)]
     seed: Option<Seed>,
@@ -110,49 +87,6 @@ pub(super) struct MatchOptions {
     /// Do not wait until records are on the disk: faster, but after a power failure they may be empty
     #[arg(long, requires = "record")]
     no_fsync: bool,
-}
-
-/// The rules by which the referee ends matches.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Adjudication")]
-pub(super) struct AdjudicationOptions {
-    /// A side loses when its bot states a score of at most -N, and the bot of the other side one of at least N, for so many moves
-    /// in a row each; with `one-sided` the loser's scores suffice: score=N,moves=N[,one-sided]. For two sides; `score` is that
-    /// of `info`, in chess centipawns
-    #[arg(long, value_name = "RULE")]
-    pub(super) resign: Option<ResignRule>,
-    /// A draw when both bots state scores from -N to N for so many moves in a row each, once each side has made so many moves
-    /// after the opening: score=N,moves=N[,after=N]
-    #[arg(long, value_name = "RULE")]
-    pub(super) draw: Option<DrawRule>,
-    /// A draw when each side has made so many moves after the opening
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub(super) max_moves: Option<u32>,
-    /// A directory of Syzygy tables of chess, KQvK.rtbw and so on: after a capture or a move of a pawn, the result that they give the
-    /// position ends the match
-    #[arg(long, value_name = "DIR")]
-    pub(super) syzygy: Option<PathBuf>,
-}
-
-impl AdjudicationOptions {
-    fn rules(&self) -> Adjudication {
-        Adjudication { resign: self.resign, draw: self.draw, max_moves: self.max_moves, syzygy: None }
-    }
-
-    /// Opens the tables of endgames, which the rules of the game have then, also in the catalog.
-    pub(super) fn with_tables(
-        &self,
-        rules: &'static dyn Rules,
-        catalog: &mut Catalog,
-        adjudication: &mut Adjudication,
-    ) -> Result<&'static dyn Rules, Failure> {
-        let Some(directory) = &self.syzygy else { return Ok(rules) };
-        let (rules, rule) =
-            with_syzygy(rules, directory).map_err(|why| Failure::usage(format!("--{}", Chain(&why))))?;
-        catalog.replace(rules);
-        adjudication.syzygy = Some(rule);
-        Ok(rules)
-    }
 }
 
 /// The options of concurrency.
@@ -200,15 +134,20 @@ impl MatchOptions {
             })?,
             (None, None) => random_seed()?,
         };
-        let terms = self.clock.terms(self.margin, self.on_fault, self.hello_limit, self.ready_limit);
-        Ok(Run {
-            seed,
-            terms: Terms {
-                trust_outages: self.trust_outages,
-                adjudication: self.adjudication.rules(),
-                ..terms
-            },
-        })
+        Ok(Run { seed, terms: self.terms.terms() })
+    }
+
+    /// Makes the run of a game that the options describe, whose rules have the tables of endgames then, also in the catalog.
+    pub(super) fn run_of(
+        &self,
+        rules: &'static dyn Rules,
+        seating: Seating,
+        catalog: &mut Catalog,
+    ) -> Result<(&'static dyn Rules, Run), Failure> {
+        let of_game = self.terms.of_game(rules, seating, Path::to_owned, option_names);
+        let (rules, terms) = of_game.map_err(Failure::usage)?;
+        catalog.replace(rules);
+        Ok((rules, Run { terms, ..self.run()? }))
     }
 
     /// Returns whether the seed is given.

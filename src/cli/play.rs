@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args as ClapArgs, ValueEnum};
@@ -13,7 +13,7 @@ use crate::cli::find_game::DisguiseOptions;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::luck::LuckOptions;
-use crate::cli::openings::{OpeningOptions, read_openings};
+use crate::cli::openings::read_openings;
 use crate::cli::options::{GameOptions, HideOptions, LaneOptions, MatchOptions};
 use crate::cli::output::{TolerantStdout, is_terminal};
 use crate::cli::progress::Progress;
@@ -26,14 +26,14 @@ use crate::game::name::NameSet;
 use crate::game::printable::printable;
 use crate::game::{Catalog, Meta, Viewer, counted};
 use crate::record::PublishedInfo;
-use crate::referee::{Match, check_policy};
+use crate::referee::Match;
 use crate::report::{
     RunSummary, Scoresheet, answers_tables, difference_lines, evidence_lines, result_line, sets_line,
     summary_table,
 };
 use crate::results::FinishedMatch;
 use crate::runner::{MatchRunner, Watch};
-use crate::runs::config::Dollars;
+use crate::runs::config::{Dollars, OpeningConfig};
 use crate::runs::play::{InvalidPlay, Mirror, Play, PlayEvent, PlayResult, seating_for};
 use crate::sources::{self, BotSpec, Source};
 
@@ -97,7 +97,7 @@ pub(super) struct Args {
     #[command(flatten)]
     disguise: DisguiseOptions,
     #[command(flatten)]
-    openings: OpeningOptions,
+    openings: OpeningConfig,
     /// Play each deal, with its opening and its cards, once with each bot in each place; `all`: once with the bots in
     /// every order. In games with chance or secrets the bots are restarted for each match
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "rotations")]
@@ -144,12 +144,9 @@ pub(super) fn run(mut args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     })?;
     change_directories(&mut args.bots, &args.directories)?;
     let names = given_names(&args.bots, args.names)?;
-    let mut run = args.terms.run()?;
-    let rules = args.terms.adjudication.with_tables(rules, &mut catalog, &mut run.terms.adjudication)?;
+    let (rules, run) = args.terms.run_of(rules, seating, &mut catalog)?;
     let catalog = &catalog;
-    check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
-    run.terms.adjudication.check(rules.meta(), seating).map_err(Failure::usage)?;
-    let openings = args.openings.source(0);
+    let openings = args.openings.source(0, Path::to_owned);
     let openings = read_openings(&openings, rules, seating, args.options.to_map()?, &run.seed)?;
     let mirror = args.mirror.map(|mirror| match mirror {
         MirrorOption::Rotations => Mirror::Rotations,

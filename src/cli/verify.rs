@@ -11,6 +11,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::files::{expand, read};
 use crate::cli::find_game::{ReplayOptions, check_rules, of_changed_files};
 use crate::cli::json::{CollectionCount, VerifyLine};
+use crate::cli::options::option_names;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen::Screen;
 use crate::files::has_extension;
@@ -117,7 +118,7 @@ impl fmt::Display for VerifyLine<'_> {
 pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let mut catalog = args.replay.catalog(catalog)?;
     if let Some(directory) = &args.syzygy {
-        add_syzygy(&mut catalog, directory).map_err(|why| Failure::usage(format!("--{}", Chain(&why))))?;
+        add_syzygy(&mut catalog, directory, option_names).map_err(Failure::usage)?;
     }
     let catalog = &catalog;
     let files = expand(&args.files, &["jsonl", "html", "pdn", "pgn"])?;

@@ -549,7 +549,27 @@ fn errors_of_the_file_name_the_ladder_and_the_key() {
             "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\ntls_cert = \"x\"",
             "ladder a: tls_cert needs tls_key",
         ),
-        ("[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nlisen = \"x\"", "lisen"),
+        ("[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nlisen = \"x\"", "did you mean `listen`?"),
+        (
+            "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nhelo_limit = \"5s\"",
+            "4 | helo_limit = \"5s\"\n  | ^^^^^^^^^^\nunknown field `helo_limit`, expected one of `name`, `game`, `seats`, `options`, \
+             `opening_plies`, `clock`, `margin`, `on_fault`, `resign`, `draw`, `max_moves`, `syzygy`, `hello_limit`, \
+             `ready_limit`, `jobs`, ",
+        ),
+        (
+            "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nhelo_limit = \"5s\"",
+            "did you mean `hello_limit`?",
+        ),
+        (
+            "ladders = [{ name = \"a\", game = \"checkers\", trust_outages = true }]",
+            "unknown field `trust_outages`, expected one of",
+        ),
+        (
+            "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\nterms = {}",
+            "unknown field `terms`, expected one of",
+        ),
+        ("[[ladders]]\nname = \"a\"\n\"{terms}\" = { clock = \"none\" }", "3 | \"{terms}\" = {"),
+        ("[[ladders]]\nmax_moves = 0", "2 | max_moves = 0\n  |             ^\n"),
         ("[[ladders]]\nname = \"a\"\ngame = \"checkers\"\noptions = { x = 1 }", "ladder a: "),
         (
             "[[ladders]]\nname = \"a\"\ngame = \"checkers\"\n[[programs]]\nname = \"x\"\ncommand = \"y\"\nladders = [\"b\"]",

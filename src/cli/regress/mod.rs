@@ -4,7 +4,7 @@ mod merge;
 
 use std::collections::HashSet;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args as ClapArgs, Subcommand};
@@ -17,7 +17,7 @@ use crate::cli::find_game::DisguiseOptions;
 use crate::cli::json::{Listening, MatchLine};
 use crate::cli::listen::ListenOptions;
 use crate::cli::luck::LuckOptions;
-use crate::cli::openings::{OpeningOptions, read_openings};
+use crate::cli::openings::read_openings;
 use crate::cli::options::{
     GameOptions, HideOptions, HypothesisOptions, LaneOptions, MatchOptions, option_names,
 };
@@ -30,11 +30,10 @@ use crate::cli::watch::{WatchArgs, WatchServer, announce};
 use crate::cli::workers::{self, WorkersOptions};
 use crate::game::{Catalog, Chain, Meta, counted, json};
 use crate::record::PublishedInfo;
-use crate::referee::check_policy;
 use crate::report::{RegressionOutcome, RegressionReport, interval, origin, result_line};
 use crate::runner::{EndedMatch, MatchRunner, Openings, RunEvent, deal_leaks_information};
 use crate::runs::RunError;
-use crate::runs::config::{Dollars, Milliseconds, OpeningSource, parse_seed};
+use crate::runs::config::{Dollars, Milliseconds, OpeningConfig, OpeningSource, parse_seed};
 use crate::runs::play::check_fresh;
 use crate::runs::regression::RegressionSet;
 use crate::runs::regression::{
@@ -139,7 +138,7 @@ struct RunArgs {
     #[command(flatten)]
     disguise: DisguiseOptions,
     #[command(flatten)]
-    openings: OpeningOptions,
+    openings: OpeningConfig,
     /// Trust that the bots remember nothing of earlier matches, so that in games with chance or secrets they are not
     /// restarted for each match, and bots that connect may play them
     #[arg(long)]
@@ -275,10 +274,9 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     let (rules, mut catalog) = args.disguise.find_game(&id, catalog)?;
     let seating =
         rules.meta().seating(args.seats).map_err(|what| Failure::usage(format!("--seats: {what}")))?;
-    let mut run = args.terms.run()?;
-    let rules = args.terms.adjudication.with_tables(rules, &mut catalog, &mut run.terms.adjudication)?;
+    let (rules, mut run) = args.terms.run_of(rules, seating, &mut catalog)?;
     let catalog = &catalog;
-    let source = args.openings.source(rules.meta().openings.unwrap_or(0));
+    let source = args.openings.source(rules.meta().openings.unwrap_or(0), Path::to_owned);
     let mut bots = [new, base];
     let directories = [(&args.new_dir, "--new-dir"), (&args.base_dir, "--base-dir")];
     for (bot, (directory, option)) in bots.iter_mut().zip(directories) {
@@ -351,8 +349,6 @@ fn play(args: RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
         })?;
         run.seed = parse_seed(&setup.seed).map_err(Failure::usage)?;
     }
-    check_policy(rules.meta(), run.terms.on_fault).map_err(Failure::usage)?;
-    run.terms.adjudication.check(rules.meta(), seating).map_err(Failure::usage)?;
     let openings = read_openings(&source, rules, seating, setup.options.clone(), &run.seed)?;
     if let Some(note) = short_book(&source, &openings, &setup) {
         screen::stderr_line(note);

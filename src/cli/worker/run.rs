@@ -11,6 +11,7 @@ use crate::bot::sandbox::{BotLimits, Layer, Mode, Sandbox, Size};
 use crate::cli::bots::{block_on, launch, with_bots};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::json::WorkerLine;
+use crate::cli::options::option_names;
 use crate::cli::output::TolerantStdout;
 use crate::cli::screen;
 use crate::cli::signals::interrupted;
@@ -121,7 +122,7 @@ pub(super) fn run(args: &RunArgs, catalog: &Catalog) -> Result<Exit, Failure> {
     }
     let mut catalog = catalog.clone();
     if let Some(directory) = &args.syzygy {
-        add_syzygy(&mut catalog, directory).map_err(|why| Failure::usage(format!("--{}", Chain(&why))))?;
+        add_syzygy(&mut catalog, directory, option_names).map_err(Failure::usage)?;
     }
     let cache = args.cache.clone().map_or_else(Cache::usual_folder, Ok).map_err(Failure::usage)?;
     let cache = Cache::open(&cache, args.cache_size.bytes())

@@ -4,12 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use referee_engine::driver::{Terms, check_clock};
+use referee_engine::driver::check_clock;
 use referee_game::Wrong;
-use referee_match::Adjudication;
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
-use referee_protocol::words::OnFault;
 
 /// A time such as `500ms`, `5s` or `2m`: at most a day, a whole number of milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,28 +137,6 @@ impl FromStr for ClockLimits {
         let clock = Clock { delay_ms, bank_ms, increment_ms };
         check_clock(clock)?;
         Ok(ClockLimits(Some(clock)))
-    }
-}
-
-impl ClockLimits {
-    /// The terms of matches with this clock.
-    pub fn terms(
-        self,
-        margin: Milliseconds,
-        on_fault: OnFault,
-        hello_limit: Milliseconds,
-        ready_limit: ReadyLimits,
-    ) -> Terms {
-        Terms {
-            clock: self.0,
-            margin_ms: margin.0,
-            on_fault,
-            hello_ms: hello_limit.0,
-            first_ready_ms: ready_limit.first_ms,
-            later_ready_ms: ready_limit.later_ms,
-            trust_outages: false,
-            adjudication: Adjudication::default(),
-        }
     }
 }
 

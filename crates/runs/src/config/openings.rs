@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use referee_engine::runner::Openings;
 use referee_files::{has_extension, read_regular, unpack};
 use referee_game::chance::Seed;
@@ -10,7 +11,7 @@ use referee_game::erased::Rules;
 use referee_game::openings::OpeningFile;
 use referee_game::{Flaw, Seating, SettingNames, Wrong, counted, hex};
 use referee_match::Limits;
-use referee_match::opening::{Opening, check};
+use referee_match::opening::{MAX_PLIES, Opening, check};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -22,13 +23,57 @@ use crate::config::with_suggestion;
 const NAMED: usize = 20;
 
 /// The order in which the openings of a file are played.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum OpeningOrder {
     #[default]
     File,
-    /// An order that is derived from the run seed.
+    // An order that is derived from the run seed.
     Random,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, Args)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpeningConfig {
+    /// Start each match with this number of random moves, derived from its seed, in games that have openings
+    /// [default: 0, in `regress` 6 for checkers, 8 for chess and 4 for jeex]; with --openings, cut each game of the file after this
+    /// number of moves, and leave out games that are shorter or invalid until then; 0 uses whole games
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=i64::from(MAX_PLIES)))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opening_plies: Option<u32>,
+    /// Start each match, with --mirror each set, with the next opening of this file; after the last, start again from
+    /// the first. `referee rules GAME` describes the formats: .pdn and .fen for checkers, .pgn, .epd
+    /// and .fen for chess, .txt for jeex
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub openings: Option<PathBuf>,
+    /// Begin with this opening of the order, counted from 1, for a run that continues where another one ended in a file
+    #[arg(long, value_name = "K", requires = "openings", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) opening_start: u32,
+    /// The order of the openings; the random order is derived from the run seed
+    #[arg(long, requires = "openings", value_enum, default_value_t)]
+    pub(crate) order: OpeningOrder,
+}
+
+impl Default for OpeningConfig {
+    fn default() -> Self {
+        OpeningConfig { opening_plies: None, openings: None, opening_start: 1, order: OpeningOrder::File }
+    }
+}
+
+impl OpeningConfig {
+    /// Returns the source. `plies` is the default number of random moves; `resolve` finds the file.
+    pub fn source(&self, plies: u32, resolve: impl Fn(&Path) -> PathBuf) -> OpeningSource {
+        match &self.openings {
+            Some(path) => OpeningSource::File(OpeningBook {
+                path: resolve(path),
+                order: self.order,
+                plies: self.opening_plies.unwrap_or(0),
+                start: self.opening_start,
+            }),
+            None => OpeningSource::Random { plies: self.opening_plies.unwrap_or(plies) },
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

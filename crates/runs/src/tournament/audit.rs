@@ -86,7 +86,7 @@ impl<'a> Auditor<'a> {
             scoring: Scoring {
                 seating: plan.seating,
                 legs: schedule.legs(),
-                on_fault: config.on_fault,
+                on_fault: config.terms.on_fault,
                 roster: Arc::new(config.roster()),
             },
             plan,

@@ -364,8 +364,8 @@ fn decide_to_set(
     if let Some(text) = settings.clock {
         let clock: Setting<ClockLimits> =
             text.parse().map_err(|why: Wrong| Wrong::at(names("clock", None), why))?;
-        message.push(format!("clock of future matches: {clock}, before {}", config.clock));
-        config.clock = clock;
+        message.push(format!("clock of future matches: {clock}, before {}", config.terms.clock));
+        config.terms.clock = clock;
     }
     let mut changed = Vec::new();
     for (name, command) in settings.commands {

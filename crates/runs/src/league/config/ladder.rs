@@ -1,7 +1,6 @@
 //! A ladder in the file of a league.
 
 use std::net::{IpAddr, SocketAddr};
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use referee_engine::driver::Terms;
@@ -10,19 +9,20 @@ use referee_engine::sources::Listen;
 use referee_game::chance::Seed;
 use referee_game::erased::Rules;
 use referee_game::{Catalog, Seating, SettingNames, Wrong, keys};
-use referee_match::{DrawRule, ResignRule, check_policy};
+use referee_match::Adjudication;
 use referee_protocol::referee::Clock;
-use referee_protocol::words::OnFault;
 use referee_report::page::PublicUrl;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use super::public_url;
 use crate::RunError;
 use crate::config::{
-    ClockLimits, KnownGames, ListenConfig, Milliseconds, OpeningSource, ReadyLimits, Setting, adjudication,
-    defaults, pem_files, with_syzygy,
+    ClockLimits, KnownGames, ListenConfig, Milliseconds, OpeningSource, Setting, TermsConfig, defaults,
+    pem_files,
 };
 use crate::league::LadderLimits;
 use referee_league::LadderSeats;
@@ -43,21 +43,8 @@ pub struct LadderConfig {
     options: Map<String, Value>,
     #[serde(default)]
     opening_plies: u32,
-    #[serde(default = "default_clock")]
-    clock: Setting<ClockLimits>,
-    #[serde(default = "defaults::margin")]
-    margin: Setting<Milliseconds>,
-    #[serde(default)]
-    on_fault: OnFault,
-    resign: Option<Setting<ResignRule>>,
-    draw: Option<Setting<DrawRule>>,
-    max_moves: Option<NonZeroU32>,
-    /// The directory of Syzygy tables.
-    syzygy: Option<PathBuf>,
-    #[serde(default = "defaults::hello_limit")]
-    hello_limit: Setting<Milliseconds>,
-    #[serde(default = "defaults::ready_limit")]
-    ready_limit: Setting<ReadyLimits>,
+    #[serde(rename = "{terms}")]
+    terms: TermsConfig,
     #[serde(default = "defaults::one")]
     jobs: u32,
     #[serde(default = "default_rest")]
@@ -120,9 +107,18 @@ fn visitor_clock() -> Setting<ClockLimits> {
     Setting::written("bank=5m,increment=10s", ClockLimits(Some(clock)))
 }
 
-fn default_clock() -> Setting<ClockLimits> {
-    let clock = Clock { delay_ms: 1_000, bank_ms: 30_000, increment_ms: 0 };
-    Setting::written("delay=1s,bank=30s", ClockLimits(Some(clock)))
+/// Finds the tables of ladders in a file, with their default clock.
+pub(super) fn tables<'t, 'a>(root: &'t mut DeTable<'a>) -> Vec<&'t mut DeTable<'a>> {
+    let Some(DeValue::Array(ladders)) = root.get_mut("ladders").map(Spanned::get_mut) else {
+        return Vec::new();
+    };
+    let with_clock = |ladder: &'t mut Spanned<DeValue<'a>>| {
+        let DeValue::Table(ladder) = ladder.get_mut() else { return None };
+        let clock = Spanned::new(0..0, DeValue::String("delay=1s,bank=30s".into()));
+        ladder.entry(Spanned::new(0..0, "clock".into())).or_insert(clock);
+        Some(ladder)
+    };
+    ladders.iter_mut().filter_map(with_clock).collect()
 }
 fn default_rest() -> Setting<Milliseconds> {
     Setting::written("1s", Milliseconds(1_000))
@@ -207,15 +203,10 @@ impl LadderConfig {
     }
 
     fn prepare_game(&self, mut game: LadderGame, folder: &Path) -> Result<PreparedLadder, Wrong> {
-        let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
-        let mut adjudication = adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves);
-        if let Some(directory) = &self.syzygy {
-            let (rules, rule) = with_syzygy(game.rules, &folder.join(directory))?;
-            game.catalog.replace(rules);
-            (game.rules, adjudication.syzygy) = (rules, Some(rule));
-        }
-        adjudication.check(game.rules.meta(), game.seating)?;
-        let terms = Terms { adjudication, ..terms };
+        let resolve = |path: &Path| folder.join(path);
+        let (rules, terms) = self.terms.of_game(game.rules, game.seating, resolve, keys)?;
+        game.catalog.replace(rules);
+        game.rules = rules;
         for (key, value, most) in [
             ("jobs", self.jobs, 10_000),
             ("connections", self.connections, 100_000),
@@ -227,7 +218,6 @@ impl LadderConfig {
                 return Err(format!("{key}: {value} is not from 1 to {most}").into());
             }
         }
-        check_policy(game.rules.meta(), self.on_fault)?;
         // Any seed will do to validate the openings.
         self.openings(&game, &Seed([0; 32]))?;
         let listen = self.listener(folder)?;
@@ -241,8 +231,7 @@ impl LadderConfig {
             keep: None,
         };
         let visitors = self.visitors.as_ref().map(|visitors| {
-            let clock = *visitors.clock;
-            let terms = clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
+            let terms = Terms { clock: visitors.clock.0, adjudication: Adjudication::default(), ..terms };
             let (matches, per_address) = (visitors.matches as usize, visitors.per_address as usize);
             LadderVisitors { matches, per_address, terms }
         });

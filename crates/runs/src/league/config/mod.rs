@@ -31,7 +31,7 @@ use owners::{OwnersConfig, SignUpConfig};
 use retention::RetentionConfig;
 
 use crate::RunError;
-use crate::config::{PublishConfig, SandboxConfig, check_files, with_suggestion};
+use crate::config::{PublishConfig, SandboxConfig, TermsConfig, check_files, from_toml, with_suggestion};
 use crate::league::notices::{NoticeFiles, PagesConfig};
 use crate::submissions::{
     BuildsOn, SubmissionTerms, SubmissionsConfig, submitted_sandbox, submitted_sandbox_elsewhere,
@@ -110,11 +110,13 @@ impl LeagueConfig {
             _ => error.into(),
         })?;
         let text = String::from_utf8(text).map_err(|error| error.to_string())?;
-        let syntax = |error: toml::de::Error| with_suggestion(&error);
-        let mut config: LeagueConfig = toml::from_str(&text).map_err(syntax)?;
+        let [adjudication, terms] = TermsConfig::keys();
+        // A bot of an owner is not trusted to say that a match does not count.
+        let shared = [adjudication, terms.without("trust_outages")];
+        let mut config: LeagueConfig = from_toml(&text, &shared, ladder::tables)?;
         config.path = path.to_owned();
         config.folder = std::path::absolute(path)?.parent().unwrap_or(Path::new("/")).to_owned();
-        config.text = text.parse().map_err(syntax)?;
+        config.text = text.parse().map_err(|error: toml::de::Error| with_suggestion(&error))?;
         config.check_names()?;
         let ladders: Vec<&str> = config.ladders.iter().map(|ladder| &*ladder.name).collect();
         config.events = events::planned(&config.event_tables, &ladders)?;

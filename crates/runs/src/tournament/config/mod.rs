@@ -6,16 +6,12 @@ mod grade;
 mod prepare;
 
 use std::io;
-use std::num::NonZeroU32;
 use std::path::{Component, Path, PathBuf};
 
 use referee_engine::sources::BotSpec;
 use referee_files::read_regular;
 use referee_game::Wrong;
 use referee_game::chance::Seed;
-use referee_match::{DrawRule, ResignRule};
-use referee_protocol::referee::Clock;
-use referee_protocol::words::OnFault;
 use referee_results::Roster;
 use referee_stats::grade::GradeScale;
 use referee_stats::race::RaceTerms;
@@ -25,8 +21,8 @@ use serde_json::{Map, Value};
 
 use crate::RunError;
 use crate::config::{
-    ClockLimits, Dollars, ListenConfig, Milliseconds, OpeningOrder, PublishConfig, ReadyLimits,
-    SandboxConfig, Setting, defaults, parse_seed, read_seed, with_suggestion,
+    Dollars, ListenConfig, OpeningConfig, PublishConfig, SandboxConfig, SharedKeys, TermsConfig, defaults,
+    from_toml, parse_seed, read_seed,
 };
 use crate::workers::WorkersConfig;
 
@@ -51,39 +47,13 @@ pub struct TournamentConfig {
     mirror: Option<MirrorConfig>,
     #[serde(default)]
     trust_bots: bool,
-    #[serde(default)]
-    opening_plies: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    openings: Option<PathBuf>,
-    #[serde(default = "defaults::one")]
-    opening_start: u32,
-    #[serde(default)]
-    order: OpeningOrder,
-    #[serde(default = "clock")]
-    pub clock: Setting<ClockLimits>,
-    #[serde(default = "defaults::margin")]
-    margin: Setting<Milliseconds>,
-    #[serde(default)]
-    pub on_fault: OnFault,
-    /// Whether a match is void if a bot says that the chooser of its moves cannot be reached.
-    #[serde(default)]
-    trust_outages: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    resign: Option<Setting<ResignRule>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    draw: Option<Setting<DrawRule>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_moves: Option<NonZeroU32>,
-    /// The directory of Syzygy tables.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    syzygy: Option<PathBuf>,
+    #[serde(rename = "{openings}", default, skip_serializing)]
+    pub openings: OpeningConfig,
+    #[serde(rename = "{terms}", default, skip_serializing)]
+    pub terms: TermsConfig,
     /// Whether all requests come without the list of legal moves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     hide_legal: bool,
-    #[serde(default = "defaults::hello_limit")]
-    hello_limit: Setting<Milliseconds>,
-    #[serde(default = "defaults::ready_limit")]
-    ready_limit: Setting<ReadyLimits>,
     /// The number of pairings that are played concurrently.
     #[serde(default = "defaults::one")]
     pub jobs: u32,
@@ -124,10 +94,6 @@ pub struct TournamentConfig {
     folder: PathBuf,
 }
 
-fn clock() -> Setting<ClockLimits> {
-    let clock = Clock { delay_ms: 5_000, bank_ms: 60_000, increment_ms: 0 };
-    Setting::written("delay=5s,bank=60s", ClockLimits(Some(clock)))
-}
 fn slots() -> u32 {
     defaults::SLOTS
 }
@@ -255,7 +221,9 @@ impl TournamentConfig {
     /// # Errors
     /// If it is not valid.
     pub fn parse(text: &str) -> Result<TournamentConfig, Wrong> {
-        toml::from_str(text).map_err(|error| with_suggestion(&error))
+        let [adjudication, terms] = TermsConfig::keys();
+        let openings = SharedKeys::of::<OpeningConfig>("{openings}");
+        from_toml(text, &[adjudication, terms, openings], |root| vec![root])
     }
 
     /// The configuration as TOML.
@@ -263,7 +231,9 @@ impl TournamentConfig {
     /// # Errors
     /// If a value cannot be written.
     pub fn to_toml(&self) -> Result<String, RunError> {
-        Ok(toml::to_string(self)?)
+        // Those without tables come first.
+        let (openings, terms) = (toml::to_string(&self.openings)?, toml::to_string(&self.terms.to_table()?)?);
+        Ok([openings, terms, toml::to_string(self)?].concat())
     }
 
     /// Resolves relative paths against this directory.
@@ -283,7 +253,8 @@ impl TournamentConfig {
         let listen = config.listen.iter_mut();
         let of_listen = listen.flat_map(|l| [&mut l.token_file, &mut l.tls_cert, &mut l.tls_key]);
         let of_workers = config.workers.iter_mut().flat_map(WorkersConfig::paths);
-        let own = [&mut config.openings, &mut config.seed_file, &mut config.syzygy];
+        let (openings, tables) = (&mut config.openings.openings, &mut config.terms.adjudication.syzygy);
+        let own = [openings, &mut config.seed_file, tables];
         for path in of_listen.chain(of_workers).chain(own).flatten() {
             *path = up.join(&path);
         }
@@ -319,7 +290,7 @@ impl TournamentConfig {
     }
 
     pub fn openings_file(&self) -> Option<PathBuf> {
-        self.openings.as_deref().map(|path| self.resolve(path))
+        self.openings.openings.as_deref().map(|path| self.resolve(path))
     }
 
     /// The label of the tournament, by default the id of its game.

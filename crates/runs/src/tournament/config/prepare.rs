@@ -7,23 +7,20 @@ use referee_protocol::limits;
 use referee_results::Roster;
 use serde_json::{Map, Value};
 
-use referee_engine::driver::{Run, Terms, check_clock};
+use referee_engine::driver::{Run, check_clock};
 use referee_engine::runner::{Openings, deal_leaks_information};
 use referee_engine::sources::{BotSpec, Listen};
 use referee_game::chance::Seed;
 use referee_game::disguise::disguise;
 use referee_game::erased::Rules;
 use referee_game::{Seating, Wrong, counted, keys};
-use referee_match::{Adjudication, check_policy};
 use referee_report::tournament::Settings;
 use referee_stats::Deals;
 use referee_stats::grade::{GradeScale, GradeTerms};
 use referee_stats::schedule::{ByePoints, Format, Participation, Plan, RankBy};
 
 use crate::RunError;
-use crate::config::{
-    KnownGames, OpeningBook, OpeningOrder, OpeningSource, RunNotice, adjudication, listen, with_syzygy,
-};
+use crate::config::{KnownGames, OpeningConfig, OpeningOrder, RunNotice, listen};
 use crate::play::check_fresh;
 use crate::tournament::config::{FormatConfig, MirrorConfig, Restart, TournamentConfig};
 
@@ -59,7 +56,7 @@ impl TournamentConfig {
         let raw = |options: &Map<String, Value>| serde_json::value::to_raw_value(options).unwrap_or_default();
         let options = raw(&self.options);
         let table = rules.open(&options, seating);
-        let openings = match (&self.openings, self.opening_plies) {
+        let openings = match (&self.openings.openings, self.openings.opening_plies.unwrap_or(0)) {
             (Some(path), 0) => format!("from {}", file_name(path)),
             (Some(path), plies) => {
                 format!("{} of each game of {}", counted(plies, "ply", "plies"), file_name(path))
@@ -70,9 +67,9 @@ impl TournamentConfig {
         Settings {
             game: rules.meta(),
             bots: self.bot_names(),
-            clock: self.clock.to_string(),
-            limits: self.clock.0,
-            on_fault: self.on_fault.to_string(),
+            clock: self.terms.clock.to_string(),
+            limits: self.terms.clock.0,
+            on_fault: self.terms.on_fault.to_string(),
             adjudication: self.adjudication_in_words(),
             options: table.map_or(options, |table| table.options().to_owned()),
             openings,
@@ -162,21 +159,12 @@ impl TournamentConfig {
                 )))
             })?;
         }
-        let terms = self.clock.terms(*self.margin, self.on_fault, *self.hello_limit, *self.ready_limit);
-        let mut adjudication = self.adjudication();
-        let mut rules = rules;
-        if let Some(directory) = &self.syzygy {
-            let (with_tables, rule) = with_syzygy(rules, &self.resolve(directory))?;
-            (rules, adjudication.syzygy) = (with_tables, Some(rule));
-        }
-        let terms = Terms { trust_outages: self.trust_outages, adjudication, ..terms };
-        terms.adjudication.check(rules.meta(), plan.seating).map_err(RunError::from)?;
         let resolve = |path: &Path| self.resolve(path);
+        let (rules, terms) = self.terms.of_game(rules, plan.seating, resolve, keys)?;
         let listen = listen(self.listen.as_ref(), resolve, &sources, keys, &mut notices)?;
         if let Some(workers) = &self.workers {
             workers.resolved(|path| self.resolve(path)).map_err(|why| Wrong::at("[workers]", why))?;
         }
-        check_policy(rules.meta(), self.on_fault).map_err(RunError::from)?;
         let openings = self.openings(rules, plan.seating, &seed, &mut notices)?;
         let names = self.bots().map(|bot| bot.name.clone());
         let of_teams = self.entrants.iter().filter(|entrant| !entrant.team.is_empty());
@@ -223,14 +211,10 @@ impl TournamentConfig {
         })
     }
 
-    fn adjudication(&self) -> Adjudication {
-        adjudication(self.resign.as_ref(), self.draw.as_ref(), self.max_moves)
-    }
-
     /// The rules of adjudication, for readers, who have no use for the directory of tables.
     fn adjudication_in_words(&self) -> String {
-        let rules = self.adjudication().to_string();
-        let tables = self.syzygy.as_ref().map(|_| "syzygy".to_owned());
+        let rules = self.terms.terms().adjudication.to_string();
+        let tables = self.terms.adjudication.syzygy.as_ref().map(|_| "syzygy".to_owned());
         [(!rules.is_empty()).then_some(rules), tables].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
@@ -258,34 +242,30 @@ impl TournamentConfig {
         seed: &Seed,
         notices: &mut Vec<RunNotice>,
     ) -> Result<Openings, RunError> {
-        if self.opening_start == 0 {
+        let OpeningConfig { opening_plies, openings, opening_start, order } = &self.openings;
+        if *opening_start == 0 {
             return Err(RunError::from(Wrong::new("opening_start: 0 is no opening: the first is 1")));
         }
         let meta = rules.meta();
         // Deterministic bots would play the same match again and again.
         if matches!(self.format, FormatConfig::Grade { .. })
-            && self.openings.is_none()
-            && self.opening_plies == 0
+            && openings.is_none()
+            && opening_plies.unwrap_or(0) == 0
             && meta.openings.is_some()
             && !deal_leaks_information(meta)
         {
             let what = format!("a grade of {} needs `opening_plies` or `openings`", meta.id);
             return Err(RunError::from(Wrong::at("format", what)));
         }
-        if self.draws_openings() && (self.opening_start > 1 || self.order != OpeningOrder::File) {
+        if self.draws_openings() && (*opening_start > 1 || *order != OpeningOrder::File) {
             return Err(RunError::from(Wrong::new(
                 "a race or a grade draws an opening for each set: omit `order` and `opening_start`",
             )));
         }
-        if self.opening_start > 1 && self.openings.is_none() {
+        if *opening_start > 1 && openings.is_none() {
             return Err(RunError::from(Wrong::new("opening_start needs `openings`")));
         }
-        let source = match (self.openings_file(), self.opening_plies) {
-            (Some(path), plies) => {
-                OpeningSource::File(OpeningBook { path, order: self.order, plies, start: self.opening_start })
-            }
-            (None, plies) => OpeningSource::Random { plies },
-        };
+        let source = self.openings.source(0, |path| self.resolve(path));
         let (mut openings, left_out) = source.openings(rules, seating, self.options.clone(), seed, keys)?;
         if self.draws_openings() {
             openings.draw(seed);
