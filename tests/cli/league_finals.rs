@@ -82,6 +82,7 @@ fn players_who_cannot_play_are_named_and_replaced() {
     );
     let file: toml::Table =
         fs::read_to_string(format!("{dir}/tournament.toml")).expect("a file").parse().expect("TOML");
+    assert_eq!(file["clock"].as_str(), Some("delay=1s,bank=30s"), "that of the ladder, by default");
     let entrants = file["entrants"].as_array().expect("entrants");
     assert_eq!(
         [&entrants[0]["name"], &entrants[1]["name"]].map(|name| name.as_str().expect("a name")),

@@ -18,20 +18,8 @@ use super::server::tokens;
 use crate::RunError;
 use crate::tournament::{TournamentConfig, relative_path};
 
-/// The keys of a ladder that a tournament has, too.
-const RULES: [&str; 11] = [
-    "seats",
-    "options",
-    "opening_plies",
-    "clock",
-    "margin",
-    "on_fault",
-    "resign",
-    "draw",
-    "max_moves",
-    "hello_limit",
-    "ready_limit",
-];
+/// The keys of a ladder that a tournament has, too, besides the terms of matches.
+const RULES: [&str; 3] = ["seats", "options", "opening_plies"];
 /// The keys about connections of bots that a tournament has, too.
 const LISTENING: [&str; 2] = ["connections", "reconnect"];
 /// The file names in the directory of finals.
@@ -137,6 +125,9 @@ pub fn write_finals(
     };
     file.insert("game".to_owned(), game.into());
     file.extend(RULES.iter().filter_map(|&key| Some((key.to_owned(), written.get(key)?.clone()))));
+    for ladder in league.ladders.iter().filter(|config| config.name == ladder) {
+        file.extend(ladder.terms.to_table()?);
+    }
     if let Some(tables) = written.get("syzygy").and_then(Value::as_str) {
         file.insert("syzygy".to_owned(), of_league(tables));
     }

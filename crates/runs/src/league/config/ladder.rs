@@ -44,7 +44,7 @@ pub struct LadderConfig {
     #[serde(default)]
     opening_plies: u32,
     #[serde(rename = "{terms}")]
-    terms: TermsConfig,
+    pub(in crate::league) terms: TermsConfig,
     #[serde(default = "defaults::one")]
     jobs: u32,
     #[serde(default = "default_rest")]
