@@ -100,7 +100,7 @@ impl SeatOptions {
         player: &'static str,
         described: &str,
     ) -> Result<SeatMatch, Failure> {
-        let rules = find_game(self.game()?, catalog)?.0;
+        let (rules, mut catalog) = find_game(self.game()?, catalog)?;
         let seats = u8::try_from(self.bots.len() + 1).unwrap_or(u8::MAX);
         let seating = rules.meta().seating(Some(seats)).map_err(|what| {
             Failure::usage(format!("{described} and {}: {what}", counted(self.bots.len(), "bot", "bots")))
@@ -110,6 +110,7 @@ impl SeatOptions {
         }
         let options = self.options.to_json()?;
         rules.open(&options, seating).map_err(Failure::usage)?;
+        let (rules, run) = self.terms.run_of(rules, seating, &mut catalog)?;
         self.sandbox.apply(&mut self.bots)?;
         let socket = RelaySocket::open(player).map_err(Failure::cannot_run)?;
         let bots = self.bots.into_iter().map(|bot| (Arc::new(bot) as Arc<dyn Source>, None));
@@ -117,7 +118,7 @@ impl SeatOptions {
         bots.insert(self.seat.into(), (Arc::new(socket.command()), Some(player.to_owned())));
         let runner = MatchRunner {
             records: self.terms.records()?,
-            ..MatchRunner::new(self.terms.run()?, rules, seating, BotSpec::named_by_hello(bots), launch()?)
+            ..MatchRunner::new(run, rules, seating, BotSpec::named_by_hello(bots), launch()?)
         };
         let openings = Openings::same(options, Opening::None);
         let play = Play { runner, matches: 1, openings, mirror: None, trust_bots: false, max_cost: None };

@@ -44,6 +44,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let options = args.options.to_json()?;
     let mut catalog = with_games(&args.games, catalog)?;
+    let mut run = args.terms.run()?;
     let matches = match args.game.as_deref().zip(args.matches) {
         None if options.get() != "{}" => {
             return Err(Failure::usage(
@@ -56,11 +57,13 @@ pub(super) fn run(args: Args, catalog: &Catalog) -> Result<Exit, Failure> {
             (rules, catalog) = find_game(id, &catalog)?;
             let seating = rules.meta().seating(args.seats).map_err(Failure::usage)?;
             rules.open(&options, seating).map_err(Failure::usage)?;
+            let (rules, of_game) = args.terms.run_of(rules, seating, &mut catalog)?;
+            run = of_game;
             Some(HostMatches { rules, options, seating, matches })
         }
     };
     let asked = matches.as_ref().map(|matches| matches.matches);
-    let host = HostRun { run: args.terms.run()?, catalog, records: args.terms.records()?, matches };
+    let host = HostRun { run, catalog, records: args.terms.records()?, matches };
     let played = block_on(async { serve_host(host, interrupted()).await })?;
     let HostPlayed { matches, aborted, interrupted } = played.map_err(Failure::cannot_run)?;
     tracing::info!(matches, aborted, "played");

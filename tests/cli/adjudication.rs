@@ -266,6 +266,10 @@ fn tables_that_cannot_adjudicate_are_named() {
         referee(["play", game, &bot, &bot, "--syzygy", tables]).with_code(2)
     };
     play("chess", &missing).says(&["--syzygy ", "missing: ", "No such file or directory"]);
+    for args in [vec!["human", "chess", &bot], vec!["stdio", "chess", "-n", "1"]] {
+        let refused = referee([&args[..], &["--syzygy", &missing]].concat()).with_code(2);
+        refused.says(&["--syzygy ", "missing: "]);
+    }
     play("chess", &empty).says(&["empty: there are no Syzygy tables of chess"]);
     play("checkers", TABLES).says(&["checkers has no Syzygy tables; only chess has"]);
     let whole = std::fs::read(format!("{TABLES}/KPvK.rtbw")).expect("a table");
