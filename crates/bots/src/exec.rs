@@ -216,7 +216,7 @@ pub(super) fn not_dumpable() -> io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
-/// Other systems do not have this attribute.
+/// Does nothing: other systems do not have this attribute.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn not_dumpable() -> io::Result<()> {
     Ok(())
@@ -238,7 +238,7 @@ fn die_with_parent(launcher: &UnixStream) -> io::Result<()> {
     if fds[0].revents().contains(PollFlags::HUP) { Err(Errno::CHILD.into()) } else { Ok(()) }
 }
 
-/// Other systems do not have this signal.
+/// Does nothing: other systems do not have this signal.
 #[cfg(not(target_os = "linux"))]
 fn die_with_parent(_: &UnixStream) -> io::Result<()> {
     Ok(())

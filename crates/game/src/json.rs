@@ -127,8 +127,8 @@ pub fn escaped(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// In valid JSON, tabs and line breaks occur only between tokens, and DEL is the only ASCII control character in
-/// strings.
+/// Returns whether a character has to be escaped. In valid JSON, tabs and line breaks occur only between tokens, and DEL is
+/// the only ASCII control character in strings.
 fn is_escaped(c: char) -> bool {
     c == '\r' || (c >= '\x7f' && is_active(c))
 }

@@ -151,7 +151,7 @@ pub enum Admission<'a> {
     Open { per_day: u32, per_network: u32 },
 }
 
-/// The id or the display name of an owner looks like another one.
+/// Reports that the id or the display name of an owner looks like another one.
 fn taken(given: &str, taken: &str) -> ActError {
     Refusal::Conflict.because(format_args!("{}: choose another one", name::Likeness::of(given, taken)))
 }

@@ -374,7 +374,7 @@ fn text_at(packed: u64) -> (u32, u32) {
 }
 
 impl Carrier for WasmModule {
-    /// Between parts of its computation, it looks at the streams of its thread.
+    /// Returns how a thread waits: between parts of its computation, a module looks at the streams of its thread.
     fn wait(&self) -> RulesWait {
         if cfg!(target_os = "linux") { RulesWait::Watching } else { RulesWait::Computing }
     }

@@ -267,7 +267,7 @@ impl<'a> SprtState<'a> {
         self.rank(between_bounds(self.sprt, drift, self.slope * self.slope * variance))
     }
 
-    /// Half a set accounts for sets that end the test at the same time.
+    /// Returns the rank, in which half a set accounts for sets that end the test at the same time.
     fn rank(&self, motion: Motion) -> f64 {
         let sets = self.scores.sets() as f64;
         match self.sprt.decide(self.llr) {

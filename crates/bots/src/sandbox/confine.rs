@@ -170,7 +170,7 @@ fn restrict(confinement: &Confinement) -> Result<(), RulesetError> {
     created.restrict_self().map(drop)
 }
 
-/// Reading is allowed in the bot's view, and writing where nothing is kept.
+/// Allows reading in the bot's view, and writing where nothing is kept.
 fn confined(ruleset: RulesetCreated, confinement: &Confinement) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(FILES);
     let read = AccessFs::from_read(FILES);

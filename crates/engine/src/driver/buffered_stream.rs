@@ -123,7 +123,7 @@ impl<S: ByteStream> BufferedStream<S> {
         has_changed
     }
 
-    /// The lane handles the readiness of the stream now.
+    /// Notes that the lane handles the readiness of the stream now.
     pub(super) fn take_signal(&self) {
         self.signal.taken();
     }

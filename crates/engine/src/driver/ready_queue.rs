@@ -63,7 +63,7 @@ impl StreamWaker {
         Arc::new(StreamWaker { session, queued: AtomicBool::new(false), ready_queue })
     }
 
-    /// The lane polls the stream now; from here on it can be queued again.
+    /// Notes that the lane polls the stream now; from here on it can be queued again.
     pub(super) fn taken(&self) {
         self.queued.store(false, Ordering::Release);
     }

@@ -73,7 +73,8 @@ impl<F> std::fmt::Debug for RecordSink<F> {
 }
 
 impl<F: FnMut(RunEvent<'_>) -> Result<(), Halt>> RecordSink<F> {
-    /// `unsealed` holds the unsealed records of an earlier part of the run; `None` if the run cannot be resumed.
+    /// Creates a sink. `unsealed` holds the unsealed records of an earlier part of the run; `None` if the run cannot be
+    /// resumed.
     pub fn new(
         records: Option<Records>,
         unsealed: Option<Vec<Unsealed>>,

@@ -71,7 +71,7 @@ pub(super) struct EventLoop {
 }
 
 impl EventLoop {
-    /// `wait`: how long a match waits for a bot that is not connected.
+    /// Creates the loop. `wait`: the time for which a match waits for a bot that is not connected.
     pub(super) fn new(
         common: Arc<RunContext>,
         schedule: SharedScheduler,

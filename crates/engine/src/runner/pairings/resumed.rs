@@ -82,7 +82,7 @@ impl LanePairings {
         };
     }
 
-    /// The bots that have not connected lose their matches.
+    /// Gives up the expected bots that have not connected: they lose their matches.
     pub(super) fn give_up_expected(&mut self) {
         self.expected.until = None;
         for key in self.expected.instances.keys().copied().collect::<Vec<_>>() {

@@ -76,7 +76,7 @@ impl AcceptLoop {
         pending >= self.places || pending + self.guests.all() >= self.most
     }
 
-    /// Returns until when no connection can be accepted; `None` if one can.
+    /// Returns the time until which no connection can be accepted; `None` if one can.
     fn room(&self) -> Option<Instant> {
         if !self.is_full() {
             return None;

@@ -80,7 +80,7 @@ impl Challenges {
 }
 
 impl Ladder {
-    /// Takes up those of the database: adds later ones than the last one, and ends those that were taken back.
+    /// Takes up the challenges of the database: adds later ones than the last one, and ends those that were taken back.
     pub(crate) fn set_challenges(&mut self, challenges: Vec<Challenge>) {
         let stored: BTreeSet<i64> = challenges.iter().map(|challenge| challenge.id).collect();
         self.challenges.retain(|challenge| stored.contains(&challenge.id));
