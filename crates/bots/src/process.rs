@@ -49,6 +49,8 @@ pub struct Process {
     mark: Arc<Mark>,
     /// `/proc/PID/stat`, where it exists: kept open because it is read at every match.
     stat: Option<File>,
+    /// The list of the children of its first thread, likewise.
+    children: Option<File>,
     lease: Option<ProcessLease>,
     guard: ConfinementGuard,
 }
@@ -104,9 +106,11 @@ impl Process {
         // Bubblewrap has a child that is the first process of the namespace, and the bot is the first child of that.
         let first = if guard.is_wrapped { first_child(group) } else { None };
         let inner = first.and_then(first_child).unwrap_or(group);
-        let stat = File::open(format!("/proc/{}/stat", inner.as_raw_nonzero())).ok();
+        let open = |file: &str| File::open(format!("/proc/{inner}/{file}")).ok();
+        let (stat, children) = (open("stat"), open(&format!("task/{inner}/children")));
         let (exited, has_exited) = watch::channel(false);
-        let process = Process { group, inner, first, has_exited, stderr, mark, stat, lease: None, guard };
+        let lease = None;
+        let process = Process { group, inner, first, has_exited, stderr, mark, stat, children, lease, guard };
         process.stderr.drain(ends)?;
         let mark = process.mark.clone();
         let &ConfinementGuard { is_wrapped, memory, file, .. } = &process.guard;
@@ -164,13 +168,18 @@ impl Process {
         }
         let mut buffer = [0; 1024];
         let len = self.stat.as_ref()?.read_at(&mut buffer, 0).ok()?;
-        let [own, waited] = ticks(&buffer[..len])?;
-        let ticks_of = |process: Pid| ticks(&std::fs::read(format!("/proc/{process}/stat")).ok()?);
-        // Orphans of the bot become children of the first process, which waits for them.
-        let adopted = self.first.and_then(ticks_of).map_or(0, |[_, waited]| waited);
-        let below = descendants(self.first.unwrap_or(self.inner), MOST_MEASURED);
-        let below = below.into_iter().filter(|process| *process != self.inner).filter_map(ticks_of);
-        let ticks = own + waited + adopted + below.flatten().sum::<u64>();
+        let bot = Stat::parse(&buffer[..len])?;
+        let mut ticks = bot.own + bot.waited;
+        let is_empty = |list: &File| list.read_at(&mut [0], 0).is_ok_and(|len| len == 0);
+        // Most bots are single processes: looking at all threads takes ten system calls.
+        if self.first.is_some() || bot.threads > 1 || !self.children.as_ref().is_some_and(is_empty) {
+            let of = |process: Pid| Stat::parse(&std::fs::read(format!("/proc/{process}/stat")).ok()?);
+            // Orphans of the bot become children of the first process, which waits for them.
+            ticks += self.first.and_then(of).map_or(0, |first| first.waited);
+            let below = descendants(self.first.unwrap_or(self.inner), MOST_MEASURED);
+            let below = below.into_iter().filter(|process| *process != self.inner).filter_map(of);
+            ticks += below.map(|process| process.own + process.waited).sum::<u64>();
+        }
         Some(Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second()))
     }
 
@@ -215,14 +224,24 @@ impl Drop for Process {
     }
 }
 
-/// The CPU time of a process and of the children that it has waited for, from `/proc/PID/stat`.
-fn ticks(stat: &[u8]) -> Option<[u64; 2]> {
-    // The second field is the program's name in parentheses, which may contain any character.
-    let after_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
-    let mut fields = std::str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace();
-    // Fields 14 to 17 of proc_pid_stat(5): utime, stime, cutime, cstime.
-    let mut next = |skipped| fields.nth(skipped)?.parse::<u64>().ok();
-    Some([next(11)? + next(0)?, next(0)? + next(0)?])
+/// Fields of `/proc/PID/stat`, proc_pid_stat(5).
+struct Stat {
+    /// The CPU time of the process, in ticks of the clock.
+    own: u64,
+    /// The CPU time of the children that it has waited for, in the same unit.
+    waited: u64,
+    threads: u64,
+}
+
+impl Stat {
+    fn parse(stat: &[u8]) -> Option<Stat> {
+        // The second field is the program's name in parentheses, which may contain any character.
+        let after_name = stat.iter().rposition(|&byte| byte == b')')? + 1;
+        let mut fields = std::str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace();
+        let mut next = |skipped| fields.nth(skipped)?.parse::<u64>().ok();
+        // Fields 14 to 17 are utime, stime, cutime and cstime, 20 is num_threads.
+        Some(Stat { own: next(11)? + next(0)?, waited: next(0)? + next(0)?, threads: next(2)? })
+    }
 }
 
 /// Waits for the first process of a namespace, whose parent was bubblewrap. It is ending.
