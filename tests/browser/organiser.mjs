@@ -21,6 +21,9 @@ try {
   await page.waitForSelector("#calm li:has(b:text-is('one'))", { state: "attached" });
   assert.deepEqual(await page.locator("#ladders a").allTextContents(), ["other", "short"], "the bar leads to both ladders");
   assert.match(await page.textContent("#events li"), /^Deadline: .* \(short\), in \d+ d \d+ h 2099-12-03 20:00 UTC$/);
+  const closed = page.locator("#queues li:has(b:text-is('other'))");
+  assert.match(await closed.textContent(), /closed.*Closed by an event at 2026-01-02 09:00 UTC until 2099-12-04 09:00 UTC\./);
+  assert.equal(await closed.locator("button:has-text('Resume')").count(), 0, "what an event has closed cannot be resumed");
   await fits(page);
   await isAccessible(page);
   await hasKeyboard(page);

@@ -163,6 +163,11 @@ fn class_plays_three_ladders_through_crash_to_finals() {
         listed.contains("red is closed by an event: no match begins until another one opens it"),
         "{listed}"
     );
+    let resumed = class.league.run(&["resume"]).done().stdout;
+    assert!(
+        resumed.contains("\nred is closed by an event") && resumed.contains("\ngreen is closed"),
+        "{resumed}"
+    );
     let late = post(&owners, "owner/bots", &students[0].token, &json!({ "name": "late" }));
     assert_eq!(late.status, 409, "{}", late.body);
     let ends = ("2026-01-02", "\"end_season\"\nseason = \"autumn\"");

@@ -160,7 +160,9 @@ fn members_have_own_tokens_and_banned_owner_comes_back() {
 #[test]
 fn organiser_sees_and_decides_in_browser_what_command_does() {
     let tables = "[signup]\nmode = \"open\"\napprove = true\n[pages]\nannouncements = \"news\"\n\
-                  [[events]]\nat = \"2099-12-03T20:00:00Z\"\nwhat = \"freeze\"\nladder = \"short\"";
+                  [[events]]\nat = \"2099-12-03T20:00:00Z\"\nwhat = \"freeze\"\nladder = \"short\"\n\
+                  [[events]]\nat = \"2026-01-02T09:00:00Z\"\nwhat = \"close\"\nladder = \"other\"\n\
+                  [[events]]\nat = \"2099-12-04T09:00:00Z\"\nwhat = \"open\"\nladder = \"other\"";
     let league = league(
         "listen = \"127.0.0.1:0\"\nwatch = \"127.0.0.1:0\"\n[[ladders]]\nname = \"other\"\ngame = \"checkers\"\nwatch = \"127.0.0.1:0\"",
         tables,
@@ -184,7 +186,13 @@ fn organiser_sees_and_decides_in_browser_what_command_does() {
         found.unwrap_or_else(|| panic!("{name} is not in {facts}"))[value].clone()
     };
     let freeze = json!({ "at": "2099-12-03T20:00:00Z", "what": "freeze", "ladder": "short" });
-    assert_eq!(facts()["events"], json!([freeze]));
+    let open = json!({ "at": "2099-12-04T09:00:00Z", "what": "open", "ladder": "other" });
+    assert_eq!(facts()["events"], json!([freeze, open]));
+    assert_eq!(of("ladders", "name", "other", "paused"), false, "nobody can resume what an event has closed");
+    assert_eq!(of("ladders", "name", "other", "closed_since"), "2026-01-02T09:00:00Z");
+    assert_eq!(decide(json!({ "act": "pause" })).status, 204);
+    assert_eq!(of("ladders", "name", "short", "paused"), false, "what is paused is the league");
+    assert_eq!(decide(json!({ "act": "resume" })).status, 204);
     assert_eq!(of("owners", "id", "ada", "state"), "waiting");
     assert_eq!(decide(json!({ "act": "approve_owner", "owner": "ada" })).status, 204);
     assert_eq!(owners.call("POST", "owner/bots", &ada, &json!({ "name": "crab" })).status, 201);

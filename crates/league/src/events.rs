@@ -70,7 +70,8 @@ impl PlannedEvent {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventEffects {
     pub is_frozen: bool,
-    pub is_closed: bool,
+    /// The time since which no match begins, in UTC.
+    pub closed_since: Option<String>,
     /// The time since which the standings are hidden, in UTC.
     pub hidden_since: Option<String>,
 }
@@ -80,13 +81,16 @@ impl EventEffects {
     pub fn at(events: &[PlannedEvent], ladder: Option<&str>, now: &str) -> EventEffects {
         let mut found = EventEffects::default();
         for event in events.iter().filter(|event| event.is_of(ladder) && *event.at <= *now) {
+            let begin = |since: &mut Option<String>| {
+                since.get_or_insert_with(|| event.at.clone());
+            };
             match event.what {
                 EventKind::Freeze => found.is_frozen = true,
                 EventKind::Thaw => found.is_frozen = false,
-                EventKind::HideStandings => drop(found.hidden_since.get_or_insert_with(|| event.at.clone())),
+                EventKind::HideStandings => begin(&mut found.hidden_since),
                 EventKind::ShowStandings => found.hidden_since = None,
-                EventKind::Open => found.is_closed = false,
-                EventKind::Close => found.is_closed = true,
+                EventKind::Open => found.closed_since = None,
+                EventKind::Close => begin(&mut found.closed_since),
                 EventKind::EndSeason => {}
             }
         }
@@ -98,14 +102,13 @@ impl EventEffects {
         let change = |[was, is]: [bool; 2], [on, off]: [EventKind; 2]| {
             (was != is).then_some(if is { on } else { off })
         };
-        let is_hidden = |of: &EventEffects| of.hidden_since.is_some();
         let changes = [
             change([before.is_frozen, self.is_frozen], [EventKind::Freeze, EventKind::Thaw]),
             change(
-                [is_hidden(before), is_hidden(self)],
+                [before, self].map(|of| of.hidden_since.is_some()),
                 [EventKind::HideStandings, EventKind::ShowStandings],
             ),
-            change([before.is_closed, self.is_closed], [EventKind::Close, EventKind::Open]),
+            change([before, self].map(|of| of.closed_since.is_some()), [EventKind::Close, EventKind::Open]),
         ];
         changes.into_iter().flatten().collect()
     }

@@ -164,14 +164,12 @@ impl League {
         Ok(self.value(PAUSED)?.is_some_and(|value| value == "1"))
     }
 
-    /// Returns whether no match of a ladder begins, because it is paused or closed, or the league is.
+    /// Returns whether no match of a ladder begins until it is resumed. The league may be paused as well, and an event may have closed it.
     ///
     /// # Errors
     /// Errors of the database.
     pub fn is_ladder_paused(&self, ladder: &str) -> Result<bool, StoreError> {
-        let is_paused =
-            self.is_paused()? || self.value(&paused_ladder(ladder))?.is_some_and(|value| value == "1");
-        Ok(is_paused || self.in_force(Some(ladder))?.is_closed)
+        Ok(self.value(&paused_ladder(ladder))?.is_some_and(|value| value == "1"))
     }
 
     /// A number of the table `league`.

@@ -52,6 +52,8 @@ pub(super) struct LadderEntry {
     pub(super) paused: bool,
     /// Whether the league takes no versions, sign-ups and submissions any more.
     pub(super) frozen: bool,
+    /// The time since which an event lets no match begin, in UTC.
+    pub(super) closed_since: Option<String>,
     /// The time since which the standings are hidden, in UTC.
     pub(super) hidden_since: Option<String>,
     /// Events at stated times, the next one first.

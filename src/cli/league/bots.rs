@@ -191,8 +191,23 @@ fn set_paused(
     };
     log::act(&mut league, OrganiserAct::Pause { part, is_paused })?;
     let what = name.or(ladder).unwrap_or("the league");
-    writeln!(screen::stdout(), "{what} is {}", if is_paused { "paused" } else { "resumed" })?;
+    let mut out = screen::stdout();
+    writeln!(out, "{what} is {}", if is_paused { "paused" } else { "resumed" })?;
+    if !is_paused && bot.is_none() {
+        for LadderConfig { name, .. } in
+            config.ladders.iter().filter(|of| ladder.is_none_or(|name| of.name == name))
+        {
+            say_if_closed(&mut out, &league, name)?;
+        }
+    }
     Ok(Exit::Done)
+}
+
+fn say_if_closed(out: &mut impl Write, league: &League, ladder: &str) -> Result<(), Failure> {
+    if league.in_force(Some(ladder)).map_err(Failure::cannot_run)?.closed_since.is_some() {
+        writeln!(out, "{ladder} is closed by an event: no match begins until another one opens it")?;
+    }
+    Ok(())
 }
 
 /// List the bots of a league
@@ -231,9 +246,8 @@ pub(super) fn list(args: &ListArgs) -> Result<Exit, Failure> {
             writeln!(out, "the league is paused: `referee league resume` resumes it")?;
         }
         for LadderConfig { name, .. } in config.ladders.iter().filter(|_| !is_paused) {
-            if league.in_force(Some(name)).map_err(Failure::cannot_run)?.is_closed {
-                writeln!(out, "{name} is closed by an event: no match begins until another one opens it")?;
-            } else if league.is_ladder_paused(name).map_err(Failure::cannot_run)? {
+            say_if_closed(&mut out, &league, name)?;
+            if league.is_ladder_paused(name).map_err(Failure::cannot_run)? {
                 writeln!(out, "{name} is paused: `referee league resume --ladder {name}` resumes it")?;
             }
         }

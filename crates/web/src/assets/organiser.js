@@ -36,11 +36,19 @@
     return paused ? button("Resume", of, () => decide(`${of} is resumed.`, { act: "resume", ...part })) : button("Pause", of, () => decide(`${of} is paused.`, { act: "pause", ...part }));
   }
 
-  function ladder({ name, game, paused, waits_for_storage: full, rules_fail: broken, online, running, jobs, next, queued, last_result: last }) {
-    const tags = [paused && tag("paused", "warn"), full && tag("waits for the disk", "bad"), broken && tag("its rules fail", "bad")].filter(Boolean);
+  /** Says until when a ladder is closed by an event: the organiser cannot resume it. */
+  function closing({ name, closed_since: since }) {
+    const opens = shown.events.find(({ what, ladder }) => what === "open" && (ladder ?? name) === name);
+    return small(`Closed by an event at ${minute(since)} UTC${opens ? ` until ${minute(opens.at)} UTC` : "; no event opens it again"}.`);
+  }
+
+  function ladder(facts) {
+    const { name, game, paused, closed_since: closed, waits_for_storage: full, rules_fail: broken, online, running, jobs, next, queued, last_result: last } = facts;
+    const tags = [paused && tag("paused", "warn"), closed && tag("closed", "warn"), full && tag("waits for the disk", "bad"), broken && tag("its rules fail", "bad")].filter(Boolean);
     const waiting = next.slice(0, 5).map(({ sides, why }) => `${sides.flat().join(" – ")} (${why})`);
     return line([element("b", {}, name), ` ${game} `, ...tags], [pauseButton(paused, name, { ladder: name })],
       small(`${online} online, ${running} of ${jobs} matches in progress${queued ? `, ${queued} wait for a worker` : ""}, ${last ? `last result ${minute(last)}` : "no result yet"}`),
+      ...closed ? [closing(facts)] : [],
       ...waiting.length ? [small(`Next: ${waiting.join("; ")}${next.length > 5 ? ` and ${next.length - 5} more` : ""}`)] : []);
   }
 

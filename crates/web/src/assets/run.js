@@ -99,10 +99,11 @@ function podium(rows) {
 
 /** Shows what only a ladder has. */
 async function introduce() {
-  const { port, finals, paused, frozen, events } = await getJson(`${root}api/v1/ladder`);
-  $("finals").hidden = !finals && !paused && !frozen;
-  $("finals").replaceChildren(...finals ? [element("a", { href: finals.url }, finals.name), paused || frozen ? ". " : ""] : [],
+  const { port, finals, paused, frozen, closed_since: closed, events } = await getJson(`${root}api/v1/ladder`);
+  $("finals").hidden = !finals && !paused && !frozen && !closed;
+  $("finals").replaceChildren(...finals ? [element("a", { href: finals.url }, finals.name), paused || frozen || closed ? ". " : ""] : [],
     frozen ? "The deadline has passed: no versions, sign-ups or submissions are taken. " : "",
+    closed ? "No match begins: an event has closed this ladder. " : "",
     paused ? "No match begins: the organiser has paused this ladder." : "");
   announceEvents($("events"), events, () => introduce().catch(() => {}));
   // Where only programs of the organiser play, nobody can join.

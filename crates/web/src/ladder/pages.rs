@@ -308,6 +308,7 @@ impl LadderPages {
             owners: about.owners,
             paused: snapshot.is_paused,
             frozen: snapshot.in_force.is_frozen,
+            closed_since: snapshot.in_force.closed_since.clone(),
             hidden_since: snapshot.in_force.hidden_since.clone(),
             events: self.events(Some(&self.name)),
             finals: snapshot.finals.clone(),
@@ -417,6 +418,10 @@ impl LadderPages {
         if shown.is_paused {
             problems += "paused: no match begins until `referee league resume`\n";
         }
+        if shown.in_force.closed_since.is_some() {
+            problems +=
+                "closed: an event has closed the ladder, and no match begins until another one opens it\n";
+        }
         if shown.are_rules_failing {
             problems +=
                 "rules: they failed in match after match, and one match a minute is tried until they work\n";
@@ -460,6 +465,8 @@ impl LadderPages {
         let is_failing = flag(self.sending.is_failing.load(Ordering::Relaxed));
         figure("send_failing", "gauge", "1 if the last pack of records could not be sent.", is_failing);
         figure("paused", "gauge", "1 if the league is paused.", flag(shown.is_paused));
+        let is_closed = flag(shown.in_force.closed_since.is_some());
+        figure("closed", "gauge", "1 if an event has closed the ladder.", is_closed);
         let is_failing = flag(shown.are_rules_failing);
         figure(
             "rules_failing",

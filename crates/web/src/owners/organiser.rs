@@ -106,7 +106,10 @@ struct LeagueFacts<'a> {
 struct LadderFacts {
     name: String,
     game: &'static str,
+    /// Whether no match begins until the ladder is resumed.
     paused: bool,
+    /// The time since which an event lets no match begin, in UTC.
+    closed_since: Option<String>,
     /// Whether no match begins because results cannot be written.
     waits_for_storage: bool,
     /// Whether no match begins because the rules fail.
@@ -226,6 +229,7 @@ fn facts(owners: &Owners, league: &League, organiser: &str) -> Result<Response, 
     for ladder in &owners.ladders {
         let shown = ladder.view.shown();
         let is_ladder_paused = league.is_ladder_paused(&ladder.name)?;
+        let begins = !is_paused && !is_ladder_paused && shown.in_force.closed_since.is_none();
         for player in league.players(&ladder.name)? {
             let name = Name::parse(&player.name).bot;
             if let Some(of) = of_bots.iter_mut().find(|of| of.name == name) {
@@ -236,7 +240,7 @@ fn facts(owners: &Owners, league: &League, organiser: &str) -> Result<Response, 
             let here = shown.online.iter().filter(|player| Name::parse(player).bot == of.name);
             let (here, kept): (Vec<_>, Vec<_>) = here.partition(|player| !shown.states.contains_key(*player));
             of.online |= !here.is_empty() || !kept.is_empty();
-            of.stuck |= !here.is_empty() && !is_ladder_paused && shown.online.len() > 1;
+            of.stuck |= !here.is_empty() && begins && shown.online.len() > 1;
         }
         faults.extend(faults_of(league, ladder, &hour_ago)?);
         ladders.push(ladder_facts(ladder, is_ladder_paused)?);
@@ -310,6 +314,7 @@ fn ladder_facts(ladder: &OwnersLadder, is_paused: bool) -> Result<LadderFacts, S
         name: ladder.name.clone(),
         game: ladder.view.ladder().game,
         paused: is_paused,
+        closed_since: shown.in_force.closed_since.clone(),
         waits_for_storage: shown.is_waiting_for_storage,
         rules_fail: shown.are_rules_failing,
         online: shown.online.len(),

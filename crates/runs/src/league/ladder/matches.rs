@@ -89,7 +89,7 @@ impl Ladder {
     /// The next match: on workers, or here. It is between programs if there are workers, and only then.
     pub(super) fn next_match(&mut self, on_workers: bool) -> Option<Fixture> {
         let may_begin = self.rules.may_begin(self.matches.running.len(), self.now());
-        if self.is_paused || self.wait.is_waiting() || !may_begin {
+        if self.is_paused || self.in_force.closed_since.is_some() || self.wait.is_waiting() || !may_begin {
             return None;
         }
         if let Some(fixture) = self.next_challenge(on_workers) {

@@ -166,7 +166,7 @@ impl Control<'_> {
             return Ok(());
         }
         self.recount()?;
-        let is_paused = self.league.is_ladder_paused(self.name)?;
+        let is_paused = self.league.is_paused()? || self.league.is_ladder_paused(self.name)?;
         let finals = self.league.finals(self.name)?;
         let in_force = self.league.in_force(Some(self.name))?;
         {
