@@ -97,6 +97,7 @@ fn a_class_list_gives_a_link_to_each() {
     let secret = |line: usize| lines[line].split(['#', ',']).rev().nth(1).expect("a secret").to_owned();
     for (text, says) in [
         ("name\nAda\nada\n", "line 3: `ada` looks like the id of line 2"),
+        ("name\n\u{3a9}\n", "line 2: ``: "),
         ("name\n\u{3a9}\n", "a column `id` names the owner"),
         ("affiliation\nx\n", "line 2: it has no name"),
         ("name,grade\nAda,1\n", "unknown column `grade`"),
@@ -106,6 +107,17 @@ fn a_class_list_gives_a_link_to_each() {
         league.run(&["invite", "--from", &file]).with_code(2).says(&[says]);
     }
     assert_eq!(league.query("SELECT count(*) FROM invitations"), "2", "all or nothing");
+    let file = league.folder.write("letters.csv", "name\nZo\u{eb} \u{3a9}\nRen\u{e9}\n");
+    let ended = league.run(&["invite", "--from", &file]).with_code(0);
+    assert_eq!(
+        ended.stderr,
+        "line 2: the id of `Zo\u{eb} \u{3a9}` is `zoe`, without `\u{3a9}`; a column `id` names another\n"
+    );
+    assert!(
+        ended.stdout.contains("\u{3a9},,,zoe,http") && ended.stdout.contains(",,,rene,http"),
+        "{}",
+        ended.stdout
+    );
     let (server, owners, _) = listening(&league);
     assert_eq!(owners.sign_up("somebody", Some(&secret(1))).status, 403);
     let token = owners.join("ada-lovelace", Some(&secret(1)));

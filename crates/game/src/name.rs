@@ -6,7 +6,7 @@ use std::fmt;
 use crate::Wrong;
 use referee_protocol::limits;
 use unicode_normalization::char::is_combining_mark;
-use unicode_normalization::is_nfc;
+use unicode_normalization::{UnicodeNormalization, is_nfc};
 use unicode_security::GeneralSecurityProfile;
 
 const FORM: Wrong =
@@ -89,6 +89,16 @@ pub fn skeleton(name: &str) -> String {
     };
     // The standard has `rn` for `m`, but no pair for `w`.
     folded(&folded(name)).replace('w', "vv")
+}
+
+/// Derives an id from a name: its letters and digits in lower case, without accents, and `-` between words. Returns the letters
+/// and digits that the id lacks, too, because they have no form in ASCII.
+pub fn derived_id(name: &str) -> (String, String) {
+    let plain: String = name.nfkd().filter(|&c| !is_combining_mark(c)).collect();
+    let words: Vec<&str> =
+        plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let lost = plain.chars().filter(|c| c.is_alphanumeric() && !c.is_ascii()).collect();
+    (words.join("-").to_ascii_lowercase(), lost)
 }
 
 /// Says that a name is taken, or how it differs from one that is.

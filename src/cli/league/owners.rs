@@ -17,7 +17,7 @@ use crate::cli::screen;
 use crate::cli::user::user;
 use crate::files::read_regular;
 use crate::game::json;
-use crate::game::name::{check_display_name, check_name, skeleton};
+use crate::game::name::{check_display_name, check_name, derived_id, skeleton};
 use crate::league::{Invitation, League, LeagueBot, LeagueOwner, OrganiserAct, OwnerState, OwnerToken};
 use crate::report::{csv_line, table};
 use crate::store::{now, utc};
@@ -168,7 +168,7 @@ fn read_class(path: &Path) -> Result<Vec<Invited>, Failure> {
     if let Some(other) = columns.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
         return Err(wrong(format!("unknown column `{other}`; expected {}", COLUMNS.join(", "))));
     }
-    let (mut class, mut taken) = (Vec::new(), BTreeMap::new());
+    let (mut class, mut taken, mut remarks) = (Vec::new(), BTreeMap::new(), Vec::new());
     for (line, text) in (2_u32..).zip(lines).filter(|(_, text)| !text.trim().is_empty()) {
         let wrong = |what: String| wrong(format!("line {line}: {what}"));
         let row = cells(text);
@@ -178,12 +178,13 @@ fn read_class(path: &Path) -> Result<Vec<Invited>, Failure> {
         };
         let name = cell("name").ok_or_else(|| wrong("it has no name".to_owned()))?;
         check_display_name(&name).map_err(|what| wrong(format!("`{name}`: {what}")))?;
-        let id = cell("id").unwrap_or_else(|| {
-            let words: Vec<&str> =
-                name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-            words.join("-").to_ascii_lowercase()
-        });
+        let (id, lost) = cell("id").map_or_else(|| derived_id(&name), |id| (id, String::new()));
         check_name(&id).map_err(|what| wrong(format!("`{id}`: {what}; a column `id` names the owner")))?;
+        if !lost.is_empty() {
+            remarks.push(format!(
+                "line {line}: the id of `{name}` is `{id}`, without `{lost}`; a column `id` names another"
+            ));
+        }
         if let Some(other) = taken.insert(skeleton(&id), line) {
             return Err(wrong(format!(
                 "`{id}` looks like the id of line {other}; a column `id` tells them apart"
@@ -194,7 +195,10 @@ fn read_class(path: &Path) -> Result<Vec<Invited>, Failure> {
     }
     match class.is_empty() {
         true => Err(wrong("there is no owner in it".to_owned())),
-        false => Ok(class),
+        false => {
+            remarks.iter().for_each(screen::stderr_line);
+            Ok(class)
+        }
     }
 }
 
