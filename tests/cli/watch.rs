@@ -558,9 +558,11 @@ fn spectators_watch_a_regression_test() {
         ["--opening-plies", "2", "--seed", SEED, "--clock", PATIENT, "--json", "--watch", "127.0.0.1:0"];
     let mut referee = Referee::start(args.into_iter().chain(more));
     let site = Site::of(&mut referee);
-    // The opening has two moves, then each bot plays up to its third turn.
+    // After the opening, each bot plays three moves, then waits.
     wait_for_moves(&site, "m1", 6);
+    thread::sleep(Duration::from_millis(300));
     let running = site.get("/api/v1/matches/m1").json();
+    assert_eq!(running["moves"], 6, "those of the opening do not count, as in the result");
     assert_eq!((&running["board"], &running["seats"][0]["name"]), (&json!("live"), &json!("new")));
     let mut stream = site.stream("/api/v1/matches/m1/events", None);
     assert_eq!(stream.next().expect("an event").kind, "snapshot");

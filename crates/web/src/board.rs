@@ -52,8 +52,14 @@ impl BoardStep {
 
 /// Returns whether these events contain a move that is not part of the opening.
 fn has_move(events: &[u8]) -> bool {
-    let mut lines = events.split(|&byte| byte == b'\n');
-    lines.any(|line| line.starts_with(b"{\"kind\":\"move\"") && !line.ends_with(b",\"opening\":true}"))
+    moves(events).any(|line| !line.ends_with(OPENING))
+}
+
+/// The end of the event of a move of the opening.
+const OPENING: &[u8] = b",\"opening\":true}";
+
+fn moves(events: &[u8]) -> impl Iterator<Item = &[u8]> {
+    events.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"{\"kind\":\"move\""))
 }
 
 /// The amount by which spectators are behind.
@@ -72,6 +78,8 @@ pub(super) struct LiveBoard {
     head: ReplayHead,
     viewer: Viewer,
     replay: LiveReplay,
+    /// The number of moves of the opening, which the replay counts.
+    opening: u32,
     /// The last steps, of which the first has the number `first`.
     steps: VecDeque<BoardStep>,
     first: u64,
@@ -102,6 +110,7 @@ impl LiveBoard {
             head,
             viewer,
             replay: LiveReplay::new(viewer, 0, step.faults.clone()),
+            opening: 0,
             steps: VecDeque::new(),
             first: 0,
             shown: 0,
@@ -123,6 +132,7 @@ impl LiveBoard {
             }
             return;
         }
+        self.opening += moves(&step.events).filter(|line| line.ends_with(OPENING)).count() as u32;
         let is_begun = self.replay.moves() > 0 || has_move(&step.events);
         if self.bytes > MOST_BYTES || (!is_begun && !self.steps.is_empty()) {
             // The board begins with the position after the deal and the opening.
@@ -174,9 +184,10 @@ impl LiveBoard {
         self.changed.send_replace(());
     }
 
-    /// The number of moves that are shown.
+    /// The number of moves that are shown, without those of the opening, as records count them.
     pub(super) fn moves(&self) -> u32 {
-        self.shown.checked_sub(1).map_or(0, |last| self.steps[last].moves)
+        let shown = self.shown.checked_sub(1).map_or(0, |last| self.steps[last].moves);
+        shown.saturating_sub(self.opening)
     }
 
     /// The position that is shown, if one is.

@@ -151,7 +151,7 @@ pub(super) struct MatchEntry {
     pub(super) number: Option<u64>,
     pub(super) seats: Vec<SeatEntry>,
     pub(super) board: BoardAccess,
-    /// The number of moves that are shown; `None` if its board is not shown.
+    /// The number of moves that are shown, without those of the opening; `None` if its board is not shown.
     pub(super) moves: Option<u32>,
     pub(super) result: Option<ResultEntry>,
     /// By seat: code -> count; `None` while it is in progress or held.
