@@ -10,6 +10,7 @@ use referee::game::test_length::long_or;
 use referee::game::{Game, Outcome, Seating};
 use referee::games::chess::cozy_chess::{Board, BoardBuilder, Color, Piece, Square, get_king_moves};
 use referee::games::chess::{Chess, Options};
+use referee::runs::config::add_syzygy;
 
 /// Tables in memory.
 #[derive(Debug, Clone)]
@@ -34,6 +35,23 @@ fn fixture() -> Files {
         (name, bytes)
     };
     Files(folder.names().into_iter().filter(|name| name.ends_with(".rtbw")).map(read).collect())
+}
+
+#[test]
+fn tables_are_opened_again_only_if_their_files_have_changed() {
+    let folder = tempfile::tempdir().expect("a directory");
+    for (name, bytes) in fixture().0 {
+        std::fs::write(folder.path().join(name), bytes).expect("a file");
+    }
+    let opened = || {
+        let mut catalog = referee::games::catalog();
+        add_syzygy(&mut catalog, folder.path(), |key, _| key.to_owned()).expect("tables");
+        catalog.find("chess").expect("chess")
+    };
+    let rules = opened();
+    assert!(std::ptr::addr_eq(rules, opened()), "a file of a league that is read again adds nothing");
+    std::fs::remove_file(folder.path().join("KBvK.rtbw")).expect("the file is there");
+    assert!(!std::ptr::addr_eq(rules, opened()));
 }
 
 fn open(files: &Files) -> Result<&'static dyn Endgames<Chess>, String> {

@@ -1,16 +1,20 @@
 //! Directories of tables of endgames.
 
-use std::fs::{self, File};
+use std::collections::BTreeMap;
+use std::fs::{self, DirEntry, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use referee_game::endgames::{TableFile, TableFiles};
 
 /// A directory of tables. A table is read where it is needed, and never mapped: a file that is cut off meanwhile is an error.
-#[derive(Debug)]
+/// Two are equal if they have the same files, with the same lengths and times of their last changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableFolder {
     path: PathBuf,
-    names: Vec<String>,
+    /// By name; `None` for a file that cannot be looked at.
+    files: BTreeMap<String, Option<(u64, SystemTime)>>,
 }
 
 impl TableFolder {
@@ -19,15 +23,16 @@ impl TableFolder {
     /// # Errors
     /// I/O errors.
     pub fn open(path: &Path) -> io::Result<TableFolder> {
-        let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
-        let names = names.filter_map(Result::transpose).collect::<io::Result<Vec<String>>>()?;
-        Ok(TableFolder { path: path.to_owned(), names })
+        let state = |path| fs::metadata(path).and_then(|found| Ok((found.len(), found.modified()?))).ok();
+        let file = |entry: DirEntry| Some((entry.file_name().into_string().ok()?, state(entry.path())));
+        let files = fs::read_dir(path)?.map(|entry| entry.map(file)).filter_map(Result::transpose);
+        Ok(TableFolder { path: path.to_owned(), files: files.collect::<io::Result<_>>()? })
     }
 }
 
 impl TableFiles for TableFolder {
     fn names(&self) -> Vec<String> {
-        self.names.clone()
+        self.files.keys().cloned().collect()
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn TableFile>> {

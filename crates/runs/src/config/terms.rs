@@ -2,13 +2,15 @@
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use clap::builder::TypedValueParser as _;
 use referee_engine::driver::Terms;
 use referee_files::TableFolder;
 use referee_game::erased::Rules;
-use referee_game::{Catalog, Seating, SettingNames, Wrong};
+use referee_game::{Catalog, Meta, Seating, SettingNames, Wrong};
 use referee_match::{Adjudication, DrawRule, ResignRule, SyzygyRule, check_policy};
 use referee_protocol::limits;
 use referee_protocol::referee::Clock;
@@ -147,7 +149,17 @@ impl TermsConfig {
     }
 }
 
-/// Opens the Syzygy tables in a directory for a game, whose rules then have them.
+/// Rules with the tables of a directory, which stay in memory until the program ends.
+struct OpenedTables {
+    game: &'static Meta,
+    files: TableFolder,
+    rules: &'static dyn Rules,
+}
+
+static OPENED: Mutex<Vec<OpenedTables>> = Mutex::new(Vec::new());
+
+/// Opens the Syzygy tables in a directory for a game, whose rules then have them. The tables of a directory that has not changed
+/// since are those that were opened before.
 fn with_syzygy(
     rules: &'static dyn Rules,
     directory: &Path,
@@ -155,10 +167,17 @@ fn with_syzygy(
 ) -> Result<&'static dyn Rules, Wrong> {
     let at = |why: Wrong| Wrong::at(format!("{} {}", names("syzygy", None), directory.display()), why);
     let files = TableFolder::open(directory).map_err(|why| at(why.into()))?;
-    let rules = rules.with_endgames(Box::new(files)).unwrap_or_else(|| {
-        Err(Wrong::from(format!("{} has no Syzygy tables; only chess has", rules.meta().id)))
+    let game = rules.meta();
+    let mut all = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = all.iter().find(|known| ptr::eq(known.game, game) && known.files == files) {
+        return Ok(known.rules);
+    }
+    let rules = rules.with_endgames(Box::new(files.clone())).unwrap_or_else(|| {
+        Err(Wrong::from(format!("{} has no Syzygy tables; only chess has", game.id)))
     });
-    rules.map_err(at)
+    let rules = rules.map_err(at)?;
+    all.push(OpenedTables { game, files, rules });
+    Ok(rules)
 }
 
 /// Opens the Syzygy tables in a directory for chess, as matches and records of this catalog need them.
