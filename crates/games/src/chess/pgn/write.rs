@@ -49,11 +49,13 @@ pub(super) fn game(sheet: &Sheet, out: &mut String) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The word of PGN's standard for the end of the match.
+/// The word of PGN's standard for the end of the match, and `illegal move`, which the standard does not have: Cute Chess and
+/// fastchess write it, and what reads their files looks for it.
 fn termination(ended: &str) -> &'static str {
     match ended {
         "fault (timeout)" | "fault (no_start)" => "time forfeit",
         "fault (disconnected)" | "fault (exited)" | "fault (stalled)" => "abandoned",
+        "fault (illegal_move)" => "illegal move",
         ended if ended.starts_with("adjudication") => "adjudication",
         ended if ended.starts_with("aborted") => "unterminated",
         ended if ended.starts_with("fault") => "rules infraction",

@@ -159,6 +159,22 @@ fn the_numbers_of_moves_follow_the_position() {
 }
 
 #[test]
+fn the_end_of_a_match_has_the_word_that_readers_expect() {
+    for (ended, word) in [
+        ("rules (stalemate)", "normal"),
+        ("fault (timeout)", "time forfeit"),
+        ("fault (illegal_move)", "illegal move"),
+        ("fault (malformed)", "rules infraction"),
+        ("fault (exited)", "abandoned"),
+        ("adjudication (tablebases)", "adjudication"),
+        ("aborted (interrupted)", "unterminated"),
+    ] {
+        let text = written(&sheet(json!({}), "f2f3", None, ended));
+        assert!(text.contains(&format!("[Termination \"{word}\"]")), "{ended}: {text}");
+    }
+}
+
+#[test]
 fn a_match_of_another_game_is_rejected() {
     let refused = |moves, options| {
         Chain(&Pgn.write(&sheet(options, moves, None, ""), &mut String::new()).unwrap_err()).to_string()
