@@ -221,6 +221,12 @@ const checks = {
   /** Moves that nobody can list are typed. */
   async typed() {
     const page = await visit();
+    await hasTurn(page);
+    await page.fill("#move", "9 9 9");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("#refused:not([hidden])");
+    assert.match(await page.textContent("#refused"), /9 9 9|coins/);
+    await page.waitForFunction(() => document.getElementById("ask").textContent === "Your move.");
     for (const text of ["10 0 0", "4 3 3"]) {
       await hasTurn(page);
       assert.equal(await page.locator(".hit, #choices button").count(), 0);

@@ -110,7 +110,8 @@ fn moves_that_nobody_can_list_are_typed_in_a_browser() {
     let folder = Folder::new();
     let bot = folder.bot("bot", "play(turn=lambda t: move(t, '0 5 5'))");
     let small = ["--set", "coins=10", "--set", "fields=3", "--set", "battles=2"];
-    let (referee, url) = opened(&[&["examples/games/blotto", &*bot], &small[..]].concat());
+    let (referee, url) =
+        opened(&[&["examples/games/blotto", &*bot, "--on-fault", "retry=1"], &small[..]].concat());
     browser::run("person.mjs", &[&url, "typed"]);
     let ended = referee.wait().with_code(0);
     assert_eq!(ended.one("match")["reason"], "battles_fought", "{ended:?}");
