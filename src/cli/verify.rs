@@ -160,6 +160,14 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
 }
 
 /// The notation of a file; `None` for a record, even an invalid one.
+/// Says in how many records of a run what tables say was not recomputed, if there are any.
+pub(super) fn trusted_tables(records: usize) -> Option<String> {
+    let counted = counted(records, "record", "records");
+    (records > 0).then(|| {
+        format!("what tables say was not recomputed in {counted}: `syzygy` names none that are here")
+    })
+}
+
 fn notation(file: &Path, bytes: &[u8], catalog: &Catalog) -> Option<&'static dyn Notation> {
     let by_name = file.extension().and_then(|ending| catalog.notation(ending.to_str()?));
     let looks_like_record = || has_extension(file, "jsonl") || bytes.trim_ascii_start().starts_with(b"{");

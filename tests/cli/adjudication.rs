@@ -149,6 +149,13 @@ fn a_ladder_adjudicates_and_its_finals_do() {
         "{standings}"
     );
 
+    let trusted = || league.run(&["verify", "--json"]).with_code(0).one("summary")["tables_trusted"].clone();
+    assert_eq!(trusted(), 0, "the tables that the ladder names are there");
+    let text = league.folder.read("league.toml");
+    league.folder.write("league.toml", text.replace(&tables, "syzygy = \"nowhere\"\n"));
+    assert!(trusted().as_u64() >= Some(4), "{}", trusted());
+    league.folder.write("league.toml", &text);
+
     let finals = league.folder.text("finals");
     let ended = league.run(&["finals", "--top", "2", "--dir", &finals, "--json"]).done();
     assert!(ended.all("match").iter().all(|played| played["reason"] == "resign"), "{}", ended.stdout);
@@ -295,6 +302,16 @@ fn tables_adjudicate_a_tournament_a_regression_and_a_race() {
     let matches = referee(["tournament", "export", &cup, "--format", "csv"]).done().stdout;
     assert!(matches.contains("adjudication,tablebases"), "{matches}");
     referee(["verify", &folder.text("cup/records"), "--syzygy", &tables]).done();
+    let verified = || {
+        referee(["tournament", "verify", &cup, "--json"]).with_code(0).one("summary")["tables_trusted"]
+            .clone()
+    };
+    assert_eq!(verified(), 0, "those that its file names are there");
+    std::fs::rename(&tables, folder.text("elsewhere")).expect("a link");
+    assert_eq!(verified(), 2);
+    let said = referee(["tournament", "verify", &cup]).with_code(0).stdout;
+    assert!(said.contains("\nwhat tables say was not recomputed in 2 records"), "{said}");
+    std::fs::rename(folder.text("elsewhere"), &tables).expect("a link");
 
     let fen = format!("fen={fen}");
     let regress = ["regress", "chess", "--new", &bot, "--base", &bot, "--opening-plies", "0", "--set", &fen];

@@ -304,6 +304,8 @@ pub(in crate::cli) struct LeagueAuditSummary {
     pub(in crate::cli) records: usize,
     /// Records whose private lines were erased.
     pub(in crate::cli) erased: usize,
+    /// Records whose verdicts of tables were not recomputed, because the tables are not here.
+    pub(in crate::cli) tables_trusted: usize,
     /// Rulings in force, which were replayed.
     pub(in crate::cli) rulings: usize,
     /// Matches that differ or are missing on one side, and players whose wins, draws and losses differ.

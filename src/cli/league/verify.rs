@@ -7,8 +7,9 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::find_game::known_games;
 use crate::cli::json::{LeagueAuditLine, LeagueAuditSummary};
 use crate::cli::league::which::LeagueSelector;
+use crate::cli::verify::trusted_tables;
 use crate::cli::{progress, screen};
-use crate::game::{Catalog, counted, json};
+use crate::game::{Catalog, Chain, counted, json};
 use crate::runs::league::{ChangedRules, LadderDifference, audit_ladder};
 
 /// Verify the results of a league against its records
@@ -16,7 +17,7 @@ use crate::runs::league::{ChangedRules, LadderDifference, audit_ladder};
 /// Every record is verified as by `referee verify`, and must derive from the seed of its ladder. The result computed from
 /// it must equal the one in the database, and so must the wins, draws and losses of each player when the rulings are replayed, also
 /// those in the final standings of seasons. The exit code is 1 if one differs or is missing, or a file has the name of a record
-/// but not that of a match.
+/// but not that of a match. What Syzygy tables said is recomputed with those that `syzygy` of the ladder names.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee league verify
@@ -37,7 +38,10 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
     let rulings = league.rulings().map_err(Failure::cannot_run)?;
     summary.rulings = rulings.iter().filter(|row| row.is_in_force()).count();
     for ladder in &config.ladders {
-        let game = ladder.game(&games, &config.folder)?;
+        let mut game = ladder.game(&games, &config.folder)?;
+        if let Err(why) = ladder.add_tables(&mut game, &config.folder) {
+            tracing::warn!("ladder {}: {}", ladder.name, Chain(&why));
+        }
         let audit = progress::of_records(|on_record| {
             audit_ladder(&config, &mut league, ladder, &game, &rulings, on_record)
         })?;
@@ -65,6 +69,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         summary.results += audit.results;
         summary.records += audit.records;
         summary.erased += audit.erased;
+        summary.tables_trusted += audit.tables_trusted;
         let differing: BTreeSet<&String> =
             audit.differences.iter().map(|difference| &difference.of).collect();
         summary.differing += differing.len();
@@ -81,7 +86,7 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
             }
         }
     }
-    let LeagueAuditSummary { results, records, erased, rulings, differing } = summary;
+    let LeagueAuditSummary { results, records, erased, tables_trusted, rulings, differing } = summary;
     if args.json {
         writeln!(out, "{}", json::text(&LeagueAuditLine::Summary(&summary)))?;
     } else {
@@ -93,6 +98,9 @@ pub(super) fn run(args: &Args, catalog: &Catalog) -> Result<Exit, Failure> {
         if erased > 0 {
             let of = counted(erased, "record", "records");
             writeln!(out, "private lines of {of} were erased by `private_after`, or published without them")?;
+        }
+        if let Some(trusted) = trusted_tables(tables_trusted) {
+            writeln!(out, "{trusted}")?;
         }
     }
     out.flush()?;

@@ -8,6 +8,7 @@ use crate::cli::json::AuditLine;
 use crate::cli::output::TolerantStdout;
 use crate::cli::progress;
 use crate::cli::screen::Screen;
+use crate::cli::verify::trusted_tables;
 use crate::game::json;
 use crate::report::tournament::standings_table;
 use crate::runs::config::KnownGames;
@@ -18,7 +19,7 @@ use crate::runs::tournament::{AuditSummary, PointsByRecords, open_results, verif
 /// Every record is verified as by `referee verify`. It must derive from the tournament's own seed, and have the seal
 /// that is stored with its result; the row computed from it must equal the stored one. The printed standings are
 /// computed from the records. The exit code is 1 if a row differs, a record has no row, a result has no record, or a file has
-/// the name of a record but not that of a match.
+/// the name of a record but not that of a match. What Syzygy tables said is recomputed with those that `syzygy` of the tournament's file names.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   referee tournament verify cup
@@ -58,7 +59,7 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
             }
         }
         write!(out, "{}", standings_table(&audit.standings))?;
-        let AuditSummary { rows, records, differing, taken_back, points } = &audit.summary;
+        let AuditSummary { rows, records, differing, taken_back, tables_trusted, points } = &audit.summary;
         for PointsByRecords { name, results, records } in points {
             writeln!(out, "{name}: {records} points by the records, {results} in the results")?;
         }
@@ -68,6 +69,9 @@ pub(super) fn run(args: &Args, games: &KnownGames) -> Result<Exit, Failure> {
                 out,
                 "{taken_back} were taken back with their workers (`referee worker void`), or paired by such results"
             )?;
+        }
+        if let Some(trusted) = trusted_tables(*tables_trusted) {
+            writeln!(out, "{trusted}")?;
         }
     }
     out.0.end(if audit.summary.differing == 0 { Exit::Done } else { Exit::No })

@@ -172,9 +172,9 @@ fn with_syzygy(
     if let Some(known) = all.iter().find(|known| ptr::eq(known.game, game) && known.files == files) {
         return Ok(known.rules);
     }
-    let rules = rules.with_endgames(Box::new(files.clone())).unwrap_or_else(|| {
-        Err(Wrong::from(format!("{} has no Syzygy tables; only chess has", game.id)))
-    });
+    let rules = rules
+        .with_endgames(Box::new(files.clone()))
+        .unwrap_or_else(|| Err(Wrong::from(format!("{} has no Syzygy tables; only chess has", game.id))));
     let rules = rules.map_err(at)?;
     all.push(OpenedTables { game, files, rules });
     Ok(rules)

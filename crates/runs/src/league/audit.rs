@@ -9,7 +9,7 @@ use referee_files::{Folder, RecordFolder, StoredRecord};
 use referee_game::Wrong;
 use referee_league::{BotDisplayNames, FinalStandings, LadderRulings, LadderTally, League, LeagueMatch};
 use referee_match::InfoTotals;
-use referee_match::record::{OtherRules, PublishedInfo, check_rules, private_digests, public};
+use referee_match::record::{OtherRules, PublishedInfo, check_rules, private_digests, public, trusts_tables};
 use referee_stats::Wdl;
 use referee_stats::rating::bradley_terry::Anchored;
 use referee_store::{RulingRow, StoreError, parse_match_id};
@@ -34,6 +34,8 @@ pub struct LadderAudit {
     pub records: usize,
     /// The number of records whose private lines were erased.
     pub erased: usize,
+    /// The number of records whose tables of endgames are not here, which are believed.
+    pub tables_trusted: usize,
     /// The matches whose records cannot be replayed, because no rules are here with which they were played, and how those
     /// that are here differ.
     pub unplayable: Vec<(String, OtherRules)>,
@@ -71,6 +73,8 @@ pub struct RecordedMatch {
     pub row: LeagueMatch,
     /// Whether the private lines of the record were erased.
     pub is_erased: bool,
+    /// Whether it is believed what tables of endgames said, which are not here.
+    pub trusts_tables: bool,
 }
 
 #[derive(Debug)]
@@ -145,7 +149,11 @@ impl<'a> LadderRecords<'a> {
         let row = recorded(id, &bytes, seed, written_at, &self.game.catalog)?;
         // The database alone knows that it was taken back.
         let row = LeagueMatch { is_void: self.voided.contains(&number), ..row };
-        Ok(RecordedMatch { row, is_erased: private_digests(&bytes).is_some() })
+        Ok(RecordedMatch {
+            row,
+            is_erased: private_digests(&bytes).is_some(),
+            trusts_tables: trusts_tables(&bytes, &self.game.catalog),
+        })
     }
 
     /// The seal of a record after its private lines have been erased, which is in the database before that.
@@ -233,6 +241,7 @@ fn compare(
         }
         audit.records += 1;
         audit.erased += usize::from(recorded.is_erased);
+        audit.tables_trusted += usize::from(recorded.trusts_tables);
         let Some(ours) = rows.get(&id).map(determined_by_record) else {
             differ(&id, Wrong::new("the database has no result for its record"));
             continue;

@@ -105,6 +105,11 @@ impl<'a> Auditor<'a> {
         Ok(self.row(id, bots, summary))
     }
 
+    /// Returns whether it is believed what tables of endgames said of the match, which are not here.
+    pub(super) fn trusts_tables(&self, record: &[u8]) -> bool {
+        record::trusts_tables(record, self.catalog)
+    }
+
     /// The bots by seat, if this is the record of the attempt.
     fn check(&self, id: MatchId, summary: &RecordSummary) -> Result<Vec<usize>, NotOfTournament> {
         let (header, about) = (&summary.play.setup().header, self.about);

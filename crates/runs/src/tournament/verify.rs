@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use referee_files::{read_regular, unsealed};
-use referee_game::Chain;
+use referee_game::{Chain, keys};
 use referee_match::record;
 use referee_report::tournament::StandingsReport;
 use referee_stats::MatchResult;
@@ -42,6 +42,8 @@ pub struct AuditSummary {
     pub differing: usize,
     /// Attempts that were taken back with their workers, or paired by results that were.
     pub taken_back: usize,
+    /// Records whose verdicts of tables were not recomputed, because the tables are not here.
+    pub tables_trusted: usize,
     /// Entrants whose points differ.
     pub points: Vec<PointsByRecords>,
 }
@@ -66,7 +68,12 @@ pub fn verify(
 ) -> Result<Audit, RunError> {
     let failed = |why: StoreError| RunError::at(directory, why);
     let db = results;
-    let (stored, _) = StoredTournament::with_results(directory, db, games, Vec::new())?;
+    let (mut stored, _) = StoredTournament::with_results(directory, db, games, Vec::new())?;
+    let StoredTournament { about, rules, config, games: known, .. } = &mut stored;
+    match config.terms.of_game(*rules, about.seating, |path| config.resolve(path), keys) {
+        Ok((with_tables, _)) => known.replace(with_tables),
+        Err(why) => tracing::warn!("{}", Chain(&why)),
+    }
     stored.warn_of_changed_game();
     let auditor = Auditor::new(&stored)?;
     // Files are listed first, so that a row stored in the meantime does not seem to lack a record.
@@ -92,8 +99,9 @@ pub fn verify(
     let counts = |id: MatchId| replayed.get(&id.number).is_none_or(|&last| id.attempt > last);
     let mut counted = Vec::new();
     let mut summary = AuditSummary { rows: rows.len() + bad.len(), ..AuditSummary::default() };
-    for (row, RowCheck { found, result, has_record }) in rows.iter().zip(checked) {
+    for (row, RowCheck { found, result, has_record, trusts_tables }) in rows.iter().zip(checked) {
         summary.records += usize::from(has_record);
+        summary.tables_trusted += usize::from(trusts_tables);
         differences.extend(found.into_iter().map(|what| (Some(row.id), what)));
         let result = result.filter(|_| row.ended_by != VOID && counts(row.id));
         counted.extend(result.map(|result| (row.id.number, result)));
@@ -167,6 +175,8 @@ struct RowCheck {
     /// Computed from the record.
     result: Option<MatchResult>,
     has_record: bool,
+    /// Whether it is believed what tables of endgames said, which are not here.
+    trusts_tables: bool,
 }
 
 /// Verifies rows, on all CPUs.
@@ -230,7 +240,7 @@ fn check(auditor: &Auditor<'_>, stored: &StoredTournament, row: &MatchRow, file:
         }
         found.extend(differences(row, &by_record));
     }
-    RowCheck { found, result, has_record: true }
+    RowCheck { found, result, has_record: true, trusts_tables: auditor.trusts_tables(&record) }
 }
 
 /// The results of records whose rows are missing or invalid, unless another attempt has a result.

@@ -193,6 +193,18 @@ impl LadderConfig {
         Ok(LadderGame { rules, seating, catalog })
     }
 
+    /// Opens the tables that the ladder names, if it does, for its matches and records. Returns the terms of matches.
+    ///
+    /// # Errors
+    /// If the game cannot be played on such terms, or its tables cannot be read.
+    pub fn add_tables(&self, game: &mut LadderGame, folder: &Path) -> Result<Terms, Wrong> {
+        let resolve = |path: &Path| folder.join(path);
+        let (rules, terms) = self.terms.of_game(game.rules, game.seating, resolve, keys)?;
+        game.catalog.replace(rules);
+        game.rules = rules;
+        Ok(terms)
+    }
+
     /// Validates the ladder. `folder`: the base of paths.
     ///
     /// # Errors
@@ -203,10 +215,7 @@ impl LadderConfig {
     }
 
     fn prepare_game(&self, mut game: LadderGame, folder: &Path) -> Result<PreparedLadder, Wrong> {
-        let resolve = |path: &Path| folder.join(path);
-        let (rules, terms) = self.terms.of_game(game.rules, game.seating, resolve, keys)?;
-        game.catalog.replace(rules);
-        game.rules = rules;
+        let terms = self.add_tables(&mut game, folder)?;
         for (key, value, most) in [
             ("jobs", self.jobs, 10_000),
             ("connections", self.connections, 100_000),
