@@ -92,7 +92,7 @@ fn the_picture_of_a_live_match_has_the_shown_board() {
 }
 
 #[test]
-fn a_held_match_has_no_board_picture_before_its_set_ends() {
+fn a_held_match_has_no_board_picture_until_complete() {
     let picture = |site: &Site, id: &str| site.download(&format!("/matches/{id}/card.png"), "");
     let folder = Folder::new();
     let (referee, site) =

@@ -231,7 +231,7 @@ impl TournamentConfig {
     /// # Errors
     /// If a value cannot be written.
     pub fn to_toml(&self) -> Result<String, RunError> {
-        // Those without tables come first.
+        // The parts without tables come first.
         let (openings, terms) = (toml::to_string(&self.openings)?, toml::to_string(&self.terms.to_table()?)?);
         Ok([openings, terms, toml::to_string(self)?].concat())
     }
