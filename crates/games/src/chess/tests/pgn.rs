@@ -159,7 +159,7 @@ fn the_numbers_of_moves_follow_the_position() {
 }
 
 #[test]
-fn the_end_of_a_match_has_the_word_that_readers_expect() {
+fn the_end_of_a_match_has_the_usual_word() {
     for (ended, word) in [
         ("rules (stalemate)", "normal"),
         ("fault (timeout)", "time forfeit"),
