@@ -77,9 +77,12 @@ impl Ladder {
         Ok(player)
     }
 
-    /// Sets the bots, whose owners are needed before players are added, and whether the league is paused.
-    pub(crate) fn begin(&mut self, bots: &[LeagueBot], is_paused: bool) {
+    /// Sets the bots, whose owners are needed before players are added, and whether the league is paused. Pages have the names
+    /// of bots and owners from the first one.
+    pub(crate) fn begin(&mut self, bots: &[LeagueBot], owners: &[LeagueOwner], is_paused: bool) {
         self.is_paused = is_paused;
+        self.show_owners(bots, owners);
+        self.roster.names = BotDisplayNames::of(bots);
         self.roster.bots = bots.iter().map(|bot| (bot.name.clone(), bot.clone())).collect();
     }
 

@@ -109,7 +109,7 @@ impl LadderOpening<'_> {
         let next = next.max(last_on_workers + 1);
         ladder.set_next(next);
         note_rules(league, name, &prepared.game, own.path(), next)?;
-        ladder.begin(&league.bots()?, league.is_ladder_paused(name)?);
+        ladder.begin(&league.bots()?, &league.owners()?, league.is_ladder_paused(name)?);
         ladder.set_finals(league.finals(name)?);
         ladder.set_in_force(league.in_force(Some(name))?);
         let rulings = league.rulings()?;
