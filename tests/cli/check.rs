@@ -13,8 +13,8 @@ use ::referee::game::test_length::long_or;
 use crate::common::{Ended, Folder, ROOT, in_java, in_rust, referee, sample};
 use serde_json::Value;
 
-/// Short limits, so that a hanging bot is detected soon.
-const LIMITS: [&str; 6] = ["--move-limit", "2s", "--hello-limit", "20s", "--ready-limit", "2s"];
+/// A hanging bot is detected soon, and a busy machine answers in time.
+const LIMITS: [&str; 6] = ["--move-limit", "6s", "--hello-limit", "20s", "--ready-limit", "6s"];
 
 fn check(bot: &str, more: &[&str]) -> Ended {
     referee(["check", bot, "--json"].into_iter().chain(LIMITS).chain(more.iter().copied()))
@@ -67,7 +67,8 @@ fn a_bot_passes_in_a_single_game() {
     for game in ["checkers", "chess", "jeex", "keezen", "saxum", "xe_queo"] {
         // With the limits that a user gets.
         let ended = referee(["check", game, &sample("python/random_bot.py"), "--json"]).with_code(0);
-        assert_eq!(findings(&ended), [""; 0], "{game}");
+        let found: Vec<String> = findings(&ended).into_iter().filter(|step| counts(step)).collect();
+        assert_eq!(found, [""; 0], "{game}");
     }
 }
 
@@ -227,8 +228,10 @@ fn every_hostile_bot_fails_at_the_expected_step() {
     side_by_side(10, &HOSTILE, |(bot, expected)| {
         let bot_line = sample(&format!("hostile/{bot}.py"));
         // The sandbox hides from some of them the file that the referee waits for.
+        // One is slow only in comparison with a limit; the others fail with any.
+        let limit = if *bot == "reads_slowly" { "1s" } else { "6s" };
         let options =
-            ["--sandbox", "none", "--move-limit", "1s", "--hello-limit", "10s", "--ready-limit", "3s"];
+            ["--sandbox", "none", "--move-limit", limit, "--hello-limit", "20s", "--ready-limit", "6s"];
         let ended = referee(["check", "checkers", &bot_line, "--json"].into_iter().chain(options));
         let code = i32::from(expected.iter().any(|found| found.ends_with("failed")));
         let mut found = findings(&ended);
@@ -301,18 +304,15 @@ fn banner_before_hello_fails_its_step_alone() {
 fn hint_on_flushing_is_for_bots_without_answers() {
     let folder = tempfile::tempdir().expect("a folder");
     let violation = |name: &str, flaw: &str| {
-        let limits = ["--move-limit", "2s", "--ready-limit", "10s"];
-        let ended = referee(
-            ["check", "checkers", &flawed(folder.path(), name, flaw), "--json"].into_iter().chain(limits),
-        );
+        let ended = check_in("checkers", &flawed(folder.path(), name, flaw), &[]);
         let failed = ended.with_code(1).all("step").into_iter().find(|step| step["verdict"] == "failed");
         failed.expect("a failure")["violation"]["wrong"].as_str().expect("text").to_owned()
     };
     let stops = "def reply(m, answer): return None if m['type'] == 'turn' and m['turn'] == 3 else answer";
     let stops = violation("stops", stops);
-    assert!(stops.starts_with("no answer within 2000 ms (it had answered "), "{stops}");
+    assert!(stops.starts_with("no answer within 6000 ms (it had answered "), "{stops}");
     let never = violation("never", "def reply(m, answer): return None if m['type'] == 'turn' else answer");
-    assert!(never.starts_with("no answer within 2000 ms; is stdout flushed?"), "{never}");
+    assert!(never.starts_with("no answer within 6000 ms; is stdout flushed?"), "{never}");
 }
 
 /// Defects, and the steps in which they are found.
@@ -381,7 +381,7 @@ const FLAWS: [(&str, &str, &[&str]); 21] = [
     ),
     (
         "takes_its_time",
-        "def look(m):\n    if m['type'] == 'turn' and matches == ['m1'] and m['turn'] == 1: time.sleep(1.3)",
+        "def look(m):\n    if m['type'] == 'turn' and matches == ['m1'] and m['turn'] == 1: time.sleep(3.5)",
         &["time warned"],
     ),
     (

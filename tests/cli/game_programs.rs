@@ -204,13 +204,14 @@ fn random_games_agree_with_an_independent_implementation() {
 
 #[test]
 fn a_slow_scene_delays_no_match_and_no_other_page() {
-    const SCENE: Duration = Duration::from_secs(1);
+    // Much longer than any page takes, also on a busy machine.
+    const SCENE: Duration = Duration::from_secs(5);
     let folder = Folder::new();
-    let slow = "    request = json.loads(line)\n    if request['type'] == 'show':\n        time.sleep(1)\n";
+    let slow = "    request = json.loads(line)\n    if request['type'] == 'show':\n        time.sleep(5)\n";
     let changes = [
         ("    request = json.loads(line)\n", slow),
         ("import sys", "import sys\nimport time"),
-        ("openings = 2", "limit_ms = 5000"),
+        ("openings = 2", "limit_ms = 30000"),
     ];
     let game = changed(&folder, &changes);
     let bot = sample("python/random_bot.py");
