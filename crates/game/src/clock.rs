@@ -70,6 +70,7 @@ impl Bank {
     }
 
     /// The clock as shown in a request, after `used` microseconds of its limit have passed.
+    #[inline]
     pub fn shown(&self, used: u64) -> TurnClock {
         TurnClock {
             bank_ms: self.left.max(0) as u64 / 1000,

@@ -52,6 +52,7 @@ impl<'a> Object<'a> {
     }
 
     /// Writes a string that needs no escaping.
+    #[inline]
     pub fn word(&mut self, key: &str, word: &str) -> &mut Self {
         let out = self.key(key);
         out.push(b'"');
@@ -72,6 +73,7 @@ impl<'a> Object<'a> {
     }
 
     /// Writes JSON text as it is.
+    #[inline]
     pub fn raw(&mut self, key: &str, json: &[u8]) -> &mut Self {
         self.key(key).extend_from_slice(json);
         self
@@ -99,6 +101,7 @@ impl<'a> Object<'a> {
     }
 
     /// Writes the closing brace and a line feed.
+    #[inline]
     pub fn end_line(&mut self) {
         self.out.extend_from_slice(b"}\n");
     }
@@ -167,6 +170,7 @@ pub fn write_line(mut out: impl Write, message: &impl Serialize) {
 }
 
 /// Appends a number in decimal.
+#[inline]
 pub fn decimal(out: &mut Vec<u8>, number: u64) {
     // Fast path: most numbers have one digit (seats, turns, lag).
     if number < 10 {

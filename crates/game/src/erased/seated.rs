@@ -37,14 +37,17 @@ fn head(text: &[u8]) -> u64 {
 }
 
 impl Span {
+    #[inline]
     fn of(texts: &str, start: usize) -> Span {
         Span { head: head(&texts.as_bytes()[start..]), start: start as u32, end: texts.len() as u32 }
     }
 
+    #[inline]
     fn text(self, texts: &str) -> &str {
         &texts[self.start as usize..self.end as usize]
     }
 
+    #[inline]
     fn write(self, texts: &str, out: &mut Vec<u8>) {
         let end = out.len() + (self.end - self.start) as usize;
         if self.end - self.start <= 8 {

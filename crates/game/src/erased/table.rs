@@ -168,6 +168,7 @@ impl fmt::Display for BoardText<'_> {
 }
 
 /// Writes the event of a move; without its text if the viewer may not see it. The text needs no escapes.
+#[inline]
 pub fn write_move_event(out: &mut Vec<u8>, seat: Seat, text: Option<&str>, is_opening: bool) {
     out.extend_from_slice(b"{\"kind\":\"move\",\"seat\":");
     out.push(b'0' + seat.0);
