@@ -27,6 +27,7 @@ impl SharedKeys {
     }
 
     /// Leaves out a key that a table does not have.
+    #[cfg(feature = "http")]
     pub(crate) fn without(mut self, key: &str) -> SharedKeys {
         self.keys.retain(|other| other != key);
         self

@@ -18,7 +18,7 @@ const MAGIC: [u8; 4] = [0x71, 0xe8, 0x23, 0x5d];
 const DAMAGED: Wrong = Wrong::new("the file is damaged");
 /// The bytes of the checksum at the end.
 const CHECKSUM: u64 = 16;
-/// The number of bytes of which blocks begin at multiples.
+/// The alignment of blocks, in bytes.
 const ALIGNMENT: u64 = 64;
 /// The second half of a symbol that stands for a value.
 const IS_VALUE: u16 = 0xfff;
