@@ -16,7 +16,8 @@ use crate::watch::wait_until;
 
 /// The players, the strongest first.
 const PLAYERS: [&str; 4] = ["ada", "bo", "cy", "di"];
-/// A bot that resigns against a stronger one. Nothing else decides: who moves first could win. In the finals it takes its time.
+/// A bot that resigns against a stronger one. Nothing else decides: who moves first could win. In the finals it takes its time, so
+/// that also a busy projector shows each board.
 const BOT: &str = "import os, time
 
 order = ['ada', 'bo', 'cy', 'di']
@@ -29,7 +30,7 @@ def begin(start):
 
 def turn(turn):
     if os.path.exists(os.path.dirname(os.path.abspath(__file__)) + '/evening'):
-        time.sleep(1.5)
+        time.sleep(4)
     if weaker[turn['match']]:
         say(type='resign', match=turn['match'], seat=turn['seat'], turn=turn['turn'])
     else:
