@@ -18,7 +18,7 @@ const LEAST_FAULTS: u32 = 5;
 const SIGMAS: f64 = 3.0;
 /// The maximum number of matches that are named when a worker is put aside.
 const MOST_NAMED: usize = 50;
-/// The number of sets in which a bot did not start that does on others, after which a worker is put aside.
+/// A worker is put aside after this number of sets in which a bot did not start there, but does on other workers.
 const MOST_UNSTARTED: usize = 3;
 /// The maximum number of workers that are named when none is left.
 const MOST_REASONS: usize = 5;

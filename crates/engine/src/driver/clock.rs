@@ -329,7 +329,7 @@ mod tests {
         }
     }
 
-    /// Checks that threads of which each uses as much CPU time as it can get are not taken for absent.
+    /// Checks that threads which use all the CPU time that they get are not taken for absent.
     #[test]
     fn busy_threads_cause_no_absence() {
         let clock = LaneClock::new();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The number of positions of which one is tested in detail.
+/// One in this number of positions is tested in detail.
 const EVERY: usize = 8;
 /// Events that are mutated per seating.
 const EVENTS: usize = 10;

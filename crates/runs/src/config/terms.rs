@@ -158,8 +158,8 @@ struct OpenedTables {
 
 static OPENED: Mutex<Vec<OpenedTables>> = Mutex::new(Vec::new());
 
-/// Opens the Syzygy tables in a directory for a game, whose rules then have them. The tables of a directory that has not changed
-/// since are those that were opened before.
+/// Opens the Syzygy tables in a directory for a game, whose rules then have them. A directory that has not changed since is not
+/// opened again.
 fn with_syzygy(
     rules: &'static dyn Rules,
     directory: &Path,

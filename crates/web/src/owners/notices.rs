@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::OwnersLadder;
 
-/// The time for which a bot has been away, or within which it failed often, when its owner is told.
+/// The absence of a bot after which its owner is told, and the period in which its failures are counted.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The number of matches with faults of a bot within a day from which its owner is told.
 const FAILURES: usize = 10;
