@@ -316,7 +316,7 @@ fn hint_on_flushing_is_for_bots_without_answers() {
 }
 
 /// Defects, and the steps in which they are found.
-const FLAWS: [(&str, &str, &[&str]); 21] = [
+const FLAWS: [(&str, &str, &[&str]); 22] = [
     ("none", "", &[]),
     (
         "dies_of_unknown_fields",
@@ -387,6 +387,11 @@ const FLAWS: [(&str, &str, &[&str]); 21] = [
     (
         "ends_badly",
         "import atexit\natexit.register(lambda: os._exit(3))",
+        &["bye warned", "end of input warned"],
+    ),
+    (
+        "ends_late",
+        "import atexit\natexit.register(lambda: time.sleep(3))",
         &["bye warned", "end of input warned"],
     ),
     ("another_protocol", "HELLO['protocol'] = 2", &["hello failed"]),

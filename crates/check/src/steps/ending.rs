@@ -17,9 +17,9 @@ const END: Duration = Duration::from_millis(limits::END_OF_INPUT_MS);
 const SIGTERM: Duration = Duration::from_millis(limits::SIGTERM_MS);
 /// The time in which the system reparents orphaned processes.
 const REPARENTING: Duration = Duration::from_millis(50);
-/// The time for which a process that the bot started may outlive it: one that reads from the bot ends by
-/// itself a moment later.
-const ORPHAN: Duration = Duration::from_secs(1);
+/// The time after which a process certainly ends by no end of input, however busy the machine is: one that the bot
+/// started and that reads from it ends by itself a moment later, too.
+const NEVER: Duration = Duration::from_secs(10);
 
 /// Closes the input after a match.
 pub(super) async fn end_of_input(context: &mut Context<'_>) -> Result<(), Stop> {
@@ -66,13 +66,15 @@ async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
         talk.send(last_words.as_bytes(), limit).await;
     }
     talk.close();
-    let how = talk.exited(END).await;
+    let closed = Instant::now();
+    let how = talk.exited(NEVER).await;
+    let took = closed.elapsed();
     context.stderr = talk.stderr();
     let Some(how) = how else {
         let wrong = format!("it was still there {} ms after the end of its input", limits::END_OF_INPUT_MS);
         return Err(talk.violation(wrong, Rule::END).into());
     };
-    let deadline = Instant::now() + ORPHAN;
+    let deadline = Instant::now() + NEVER;
     let left = loop {
         tokio::time::sleep(REPARENTING).await;
         // A child that has ended remains until it is waited for.
@@ -86,6 +88,14 @@ async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
     if left > 0 {
         let wrong = format!("it ended and left {left} of its processes behind");
         return Err(talk.violation(wrong, Rule::LEFT).into());
+    }
+    if took > END {
+        context.warnings.push(format!(
+            "it ended {} ms after the end of its input: after {} ms it would be sent SIGTERM ({})",
+            took.as_millis(),
+            limits::END_OF_INPUT_MS,
+            Rule::END.section
+        ));
     }
     if how == Detail::LEFT {
         context.notes.push(how.to_string());
