@@ -9,9 +9,9 @@ use referee_game::excerpt::excerpt;
 use referee_game::{Chain, Wrong};
 use referee_transport::{LongComputation, is_interrupted};
 use wasmtime::{
-    Config, Enabled, Engine, ExternType, FuncType, Instance, InstanceAllocationStrategy, Module,
-    PoolingAllocationConfig, ResourceLimiter, Store, Trap, TypedFunc, ValType, WasmFeatures, WasmParams,
-    WasmResults,
+    Config, Enabled, Engine, ExternType, FuncType, Instance, InstanceAllocationStrategy, Module, OptLevel,
+    PoolingAllocationConfig, RegallocAlgorithm, ResourceLimiter, Store, Trap, TypedFunc, ValType,
+    WasmFeatures, WasmParams, WasmResults,
 };
 
 use crate::{Carrier, MOST_ANSWER, Manifest, Restarts};
@@ -94,6 +94,12 @@ fn config() -> Config {
         .max_wasm_stack(MOST_STACK)
         .async_stack_size(2 * MOST_STACK)
         .wasm_backtrace_max_frames(None);
+    // What compiles modules is not optimised itself in a development build, and takes seconds for small ones.
+    if cfg!(debug_assertions) {
+        config
+            .cranelift_opt_level(OptLevel::None)
+            .cranelift_regalloc_algorithm(RegallocAlgorithm::SinglePass);
+    }
     // A NaN has the same bits everywhere.
     config.cranelift_nan_canonicalization(true);
     let features = WasmFeatures::WASM2 | WasmFeatures::TAIL_CALL | WasmFeatures::EXTENDED_CONST;
