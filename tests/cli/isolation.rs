@@ -4,9 +4,7 @@
 
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::net::TcpStream;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +14,6 @@ use crate::common::{Folder, KEEPS_ITS_PID, ROOT, Signal, TIMEOUT, compile, in_ru
 use crate::sandbox;
 use ::referee::bot::sandbox::Mode;
 use rustix::process::{Pid, kill_process, test_kill_process};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
 /// Tests with short clocks run one at a time: a bot without a CPU would be late.
@@ -75,41 +72,18 @@ fn wait(mut child: Child) -> Option<i32> {
     code.and_then(|status| status.code())
 }
 
-/// Plays up to five times, until the results have no fault or the machine was steady throughout, and returns the last
-/// results. The clock is this delay in ms at first, and twice as long each time: on a busy or virtual machine a CPU may
-/// stall for longer than a short clock allows, while the referee works correctly. To detect this, a thread on each CPU
-/// sleeps for 1 ms at a time.
-fn on_a_steady_machine(delay: u32, mut play: impl FnMut(u32, &str) -> String) -> String {
-    const STALL: Duration = Duration::from_millis(10);
+/// Plays up to five times, until the results have no fault, and returns the last results. The clock is this delay in ms at
+/// first, and twice as long each time: on a busy or virtual machine a bot may wait for a processor for longer than a short
+/// clock allows, while the referee works correctly. A referee that blocks would add more than the last one.
+fn with_short_clocks(delay: u32, mut play: impl FnMut(u32, &str) -> String) -> String {
     let mut json = String::new();
     for round in 1..=5 {
-        let is_over = AtomicBool::new(false);
-        let longest = std::thread::scope(|scope| {
-            let cpus = sched_getaffinity(None).expect("the processors");
-            let cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| cpus.is_set(cpu));
-            let watch = |cpu| {
-                let mut only = CpuSet::new();
-                only.set(cpu);
-                sched_setaffinity(None, &only).expect("one of the processors");
-                let mut longest = Duration::ZERO;
-                while !is_over.load(Ordering::Relaxed) {
-                    let asleep = Instant::now();
-                    std::thread::sleep(Duration::from_millis(1));
-                    longest = longest.max(asleep.elapsed());
-                }
-                longest
-            };
-            let watches: Vec<_> = cpus.map(|cpu| scope.spawn(move || watch(cpu))).collect();
-            let clock = format!("delay={}ms", delay << (round - 1));
-            let played = catch_unwind(AssertUnwindSafe(|| play(round, &clock)));
-            is_over.store(true, Ordering::Relaxed);
-            json = played.unwrap_or_else(|panic| resume_unwind(panic));
-            watches.into_iter().filter_map(|watch| watch.join().ok()).max().unwrap_or_default()
-        });
-        if longest < STALL || !has_faults(&json) {
+        let clock = format!("delay={}ms", delay << (round - 1));
+        json = play(round, &clock);
+        if !has_faults(&json) {
             break;
         }
-        eprintln!("round {round}: a processor stood still for {longest:?}");
+        eprintln!("{clock} is too short for this machine");
     }
     json
 }
@@ -201,7 +175,7 @@ fn a_blocked_reader_of_results_does_not_stop_matches() {
     let count = matches(200);
     let (n, honest) = (count.to_string(), honest());
     let args = ["play", "checkers", &honest, &honest, "--json", "--jobs", "4", "-n", &n];
-    let results = on_a_steady_machine(SHORT, |_, clock| {
+    let results = with_short_clocks(SHORT, |_, clock| {
         let (reader, writer) = full_pipe();
         let args = [&args[..], &QUICK, &["--clock", clock]].concat();
         let child = referee(&args).stdout(writer).spawn().expect("the referee starts");
@@ -250,7 +224,7 @@ fn byte_by_byte_standard_error_does_not_slow_other_bots() {
     let n = count.to_string();
     let args = ["play", "checkers", &honest, &mutters, "--json", "--jobs", "2", "-n", &n];
     let mut last = 0;
-    let results = on_a_steady_machine(SHORT, |round, clock| {
+    let results = with_short_clocks(SHORT, |round, clock| {
         last = round;
         let records = folder.text(&format!("records{round}"));
         let more = ["--clock", clock, "--record", &records];
@@ -261,9 +235,14 @@ fn byte_by_byte_standard_error_does_not_slow_other_bots() {
     // Its output is in its records only.
     let said =
         |record: &[Value], seat: usize| crate::common::the("bots", record)["bots"][seat]["stderr"].clone();
-    let record = folder.record(&format!("records{last}/m1.jsonl"));
-    assert_eq!(said(&record, 0), "");
-    assert!(said(&record, 1).as_str().expect("text").starts_with('x'));
+    let records =
+        (1..count).step_by(2).map(|number| folder.record(&format!("records{last}/m{number}.jsonl")));
+    // The first match may be over before it starts to speak.
+    let mut muttered = records.map(|record| {
+        assert_eq!(said(&record, 0), "");
+        said(&record, 1).as_str().expect("text").starts_with('x')
+    });
+    assert!(muttered.any(|muttered| muttered));
 }
 
 #[test]
@@ -279,7 +258,7 @@ fn a_slow_disk_does_not_stop_matches() {
     );
     let entrants = ["a", "b"].map(|name| format!("[[entrants]]\nname = '{name}'\ncommand = \"{honest}\"\n"));
     let rest = head + &entrants.concat();
-    let results = on_a_steady_machine(SHORT, |round, clock| {
+    let results = with_short_clocks(SHORT, |round, clock| {
         let config = folder.write("cup.toml", format!("clock = '{clock}'\n{rest}"));
         let dir = folder.text(&format!("cup{round}"));
         let mut run = referee(&["tournament", "run", &config, "--dir", &dir, "--json"]);
@@ -311,7 +290,7 @@ fn hogs_in_strict_cost_their_opponent_no_fault() {
         args.push(count.to_string());
         args.extend(sandbox::options(Mode::Strict));
         // Faults of the hog do not matter.
-        let faults = on_a_steady_machine(2 * SHORT, |_, clock| {
+        let faults = with_short_clocks(2 * SHORT, |_, clock| {
             let args = [&args[..], &["--clock".to_owned(), clock.to_owned()]].concat();
             let ended = attacks::as_user(&folder, &args).end().with_code(0);
             let summary = ended.one("summary");
