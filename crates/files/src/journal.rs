@@ -43,6 +43,15 @@ impl Journal {
         }
     }
 
+    /// Returns another handle of it. The lock lasts until both are closed.
+    ///
+    /// # Errors
+    /// If the process has too many open files.
+    pub fn share(&self) -> io::Result<Journal> {
+        let Journal { file, is_durable, wait } = self;
+        Ok(Journal { file: file.try_clone()?, is_durable: *is_durable, wait: wait.clone() })
+    }
+
     /// Lets the journal wait for the disk, so that entries survive a power failure too.
     #[must_use]
     pub fn durable(self) -> Journal {

@@ -103,13 +103,14 @@ pub fn change(
 ) -> Result<MadeChange, RunError> {
     let opened = Folder::open(directory)?;
     let is_played = || Journal::is_open(&opened);
-    let locked = if is_played()? { None } else { Some(LockedTournament::open(directory, games, true)) };
-    let locked = match locked {
-        // The process that plays it takes up changes: it gives up its lock for a moment.
-        Some(Err(_)) if is_played()? => None,
-        locked => locked.transpose()?,
+    // A process that begins to play it meanwhile takes up what is requested.
+    let lock = || match LockedTournament::open(directory, games, true) {
+        Err(_) if is_played()? => Ok(None),
+        locked => locked.map(Some),
     };
-    if let Some(LockedTournament { mut folder, stored }) = locked {
+    if !is_played()?
+        && let Some(LockedTournament { mut folder, stored, .. }) = lock()?
+    {
         let ChangeEffect { changes, message } = change.decide(&stored, names)?;
         folder.results.change(&changes)?;
         return Ok(MadeChange { message, is_requested: false });
@@ -118,6 +119,13 @@ pub fn change(
     let ChangeEffect { message, .. } =
         change.decide(&StoredTournament::read(directory, &results, games)?, names)?;
     results.requests().push(change)?;
+    // The process that played it may have ended before that.
+    if !is_played()?
+        && let Some(mut locked) = lock()?
+    {
+        locked.applied.pop().transpose()?;
+        return Ok(MadeChange { message, is_requested: false });
+    }
     Ok(MadeChange { message, is_requested: true })
 }
 

@@ -86,12 +86,25 @@ impl Tournament {
             self.applied.iter().for_each(|applied| on_event(TournamentEvent::Change(applied)));
             let (path, is_durable) = (self.folder.path.clone(), self.folder.is_durable);
             let (games, max_cost) = (self.games.clone(), self.max_cost);
+            // The engine closes its journal before the last results are stored.
+            let lock = self.folder.journal.share()?;
             let period = self.play_until_changed(&mut placement, wait, parked, live(), stop(), on_event)?;
-            match period {
-                Period::Ended(end) => break end,
-                Period::Changed(lobby) => parked = lobby,
-            }
-            self = Tournament { max_cost, ..Tournament::open(&path, &games, is_durable)? };
+            let opened = match period {
+                Period::Changed(lobby) => {
+                    parked = lobby;
+                    Tournament::reopen(&path, &games, is_durable, lock)
+                }
+                Period::Ended(end) => {
+                    drop(lock);
+                    // Whoever found it locked has requested a change before.
+                    if end.is_interrupted || end.results.requests::<RequestedChange>().is_empty()? {
+                        break end;
+                    }
+                    parked = None;
+                    Tournament::open(&path, &games, is_durable)
+                }
+            };
+            self = Tournament { max_cost, ..opened? };
         };
         placement.end(!end.is_interrupted).map_err(RunError::machine)?;
         Ok(end)
@@ -167,10 +180,7 @@ impl Tournament {
         }
         results.check_in_place()?;
         let over_budget = budget.exceeded().filter(|_| end.is_done);
-        if over_budget.is_none()
-            && !end.is_interrupted
-            && (end.is_drained || !results.requests::<RequestedChange>().is_empty()?)
-        {
+        if over_budget.is_none() && !end.is_interrupted && end.is_drained {
             return Ok(Period::Changed(end.lobby));
         }
         let RunEnd { is_interrupted, given_up, .. } = end;

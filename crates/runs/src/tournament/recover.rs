@@ -120,19 +120,30 @@ impl Tournament {
         Ok(Tournament { folder, config, prepared, schedule, games, max_cost: None, applied: Vec::new() })
     }
 
-    /// Opens and locks the directory of a tournament in progress. Applies changes that were requested from the
-    /// process that played it, and records interrupted matches as cut off.
+    /// Opens and locks the directory of a tournament in progress, as [`LockedTournament::open`] does.
     ///
     /// # Errors
     /// If it cannot be played as it was, or another process plays it.
     pub fn open(path: &Path, games: &KnownGames, is_durable: bool) -> Result<Tournament, RunError> {
-        let LockedTournament { mut folder, mut stored } = LockedTournament::open(path, games, is_durable)?;
-        let mut applied = Vec::new();
-        let damaged = |why| RunError::at(path, why);
-        while let Some(requested) = folder.results.requests().take().map_err(damaged)? {
-            applied.push(change::apply(&mut folder.results, &stored, &requested)?);
-            stored = StoredTournament::read(path, &folder.results, games)?;
-        }
+        Tournament::prepare(LockedTournament::open(path, games, is_durable)?)
+    }
+
+    /// Opens it again after a change, without giving up the lock.
+    ///
+    /// # Errors
+    /// If it cannot be played as it was.
+    pub(super) fn reopen(
+        path: &Path,
+        games: &KnownGames,
+        is_durable: bool,
+        journal: Journal,
+    ) -> Result<Tournament, RunError> {
+        let (results, folder) = (open_results(path)?, Folder::make(path)?);
+        Tournament::prepare(LockedTournament::complete(&folder, games, is_durable, results, journal)?)
+    }
+
+    fn prepare(locked: LockedTournament) -> Result<Tournament, RunError> {
+        let LockedTournament { folder, stored, applied } = locked;
         stored.warn_of_changed_game();
         let seed = stored.seed()?;
         let StoredTournament { about, rules, mut games, config, schedule, .. } = stored;
@@ -201,19 +212,33 @@ impl Tournament {
 pub struct LockedTournament {
     pub folder: TournamentFolder,
     pub stored: StoredTournament,
+    /// The requested changes that were made, or could not be made, when it was opened.
+    pub(super) applied: Vec<Applied>,
 }
 
 impl LockedTournament {
-    /// Opens it. Records interrupted matches as cut off.
+    /// Opens it. Applies changes that were requested from the process that played it, and records interrupted matches as
+    /// cut off.
     ///
     /// # Errors
     /// If it cannot be read, or another process plays it.
     pub fn open(path: &Path, games: &KnownGames, is_durable: bool) -> Result<LockedTournament, RunError> {
-        let mut results = open_results(path)?;
+        let results = open_results(path)?;
         let folder = Folder::make(path)?;
-        let mut journal = journal(&folder)?;
+        let journal = journal(&folder)?;
+        LockedTournament::complete(&folder, games, is_durable, results, journal)
+    }
+
+    fn complete(
+        folder: &Folder,
+        games: &KnownGames,
+        is_durable: bool,
+        mut results: Results,
+        mut journal: Journal,
+    ) -> Result<LockedTournament, RunError> {
+        let path = folder.path();
         results.set_durable(is_durable).map_err(|why| RunError::at(path, why))?;
-        let records = Records::reopen(&folder, is_durable)?;
+        let records = Records::reopen(folder, is_durable)?;
         adopt(path, &mut results, &records, games)?;
         let mut stored = StoredTournament::read(path, &results, games)?;
         let roster = stored.config.roster();
@@ -232,8 +257,13 @@ impl LockedTournament {
             }
         }
         journal.clear().map_err(|why| RunError::at(path, why))?;
+        let mut applied = Vec::new();
+        while let Some(requested) = results.requests().take().map_err(|why| RunError::at(path, why))? {
+            applied.push(change::apply(&mut results, &stored, &requested)?);
+            stored = StoredTournament::read(path, &results, games)?;
+        }
         let folder = TournamentFolder { path: path.to_owned(), results, records, journal, is_durable };
-        Ok(LockedTournament { folder, stored })
+        Ok(LockedTournament { folder, stored, applied })
     }
 }
 
