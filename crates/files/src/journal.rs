@@ -2,6 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Seek, Write};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ const TRIES: u32 = 200;
 /// lock ends with the process, and bots do not inherit it.
 #[derive(Debug)]
 pub struct Journal {
-    file: File,
+    file: Arc<File>,
     is_durable: bool,
     wait: StorageWait,
 }
@@ -35,7 +36,10 @@ impl Journal {
         let mut tries = 1;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Journal { file, is_durable: false, wait: StorageWait::default() }),
+                Ok(()) => {
+                    let (file, wait) = (Arc::new(file), StorageWait::default());
+                    return Ok(Journal { file, is_durable: false, wait });
+                }
                 Err(TryLockError::WouldBlock) if tries < TRIES => tries += 1,
                 Err(error) => return Err(error.into()),
             }
@@ -44,12 +48,10 @@ impl Journal {
     }
 
     /// Returns another handle of it. The lock lasts until both are closed.
-    ///
-    /// # Errors
-    /// If the process has too many open files.
-    pub fn share(&self) -> io::Result<Journal> {
+    #[must_use]
+    pub fn share(&self) -> Journal {
         let Journal { file, is_durable, wait } = self;
-        Ok(Journal { file: file.try_clone()?, is_durable: *is_durable, wait: wait.clone() })
+        Journal { file: Arc::clone(file), is_durable: *is_durable, wait: wait.clone() }
     }
 
     /// Lets the journal wait for the disk, so that entries survive a power failure too.
@@ -92,7 +94,7 @@ impl Journal {
         let Journal { file, is_durable, wait } = self;
         let end = file.metadata()?.len();
         wait.retry("the journal of matches", || {
-            let written = file.write_all(lines.as_bytes());
+            let written = (&**file).write_all(lines.as_bytes());
             written.and_then(|()| if *is_durable { file.sync_data() } else { Ok(()) }).inspect_err(|_| {
                 // Part of it may have been written. The first error is reported.
                 let _ = file.set_len(end);
@@ -105,8 +107,8 @@ impl Journal {
     /// # Errors
     /// Errors of the disk.
     pub fn read(&mut self) -> io::Result<Vec<(String, Vec<usize>)>> {
-        self.file.rewind()?;
-        let text = read_limited(&self.file, MOST_READ)?;
+        (&*self.file).rewind()?;
+        let text = read_limited(&*self.file, MOST_READ)?;
         let text = String::from_utf8_lossy(&text);
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
         let line = |line: &str| {

@@ -87,7 +87,7 @@ impl Tournament {
             let (path, is_durable) = (self.folder.path.clone(), self.folder.is_durable);
             let (games, max_cost) = (self.games.clone(), self.max_cost);
             // The engine closes its journal before the last results are stored.
-            let lock = self.folder.journal.share()?;
+            let lock = self.folder.journal.share();
             let period = self.play_until_changed(&mut placement, wait, parked, live(), stop(), on_event)?;
             let opened = match period {
                 Period::Changed(lobby) => {
