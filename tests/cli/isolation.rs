@@ -290,7 +290,7 @@ fn hogs_in_strict_cost_their_opponent_no_fault() {
         args.push(count.to_string());
         args.extend(sandbox::options(Mode::Strict));
         // Faults of the hog do not matter.
-        let faults = with_short_clocks(2 * SHORT, |_, clock| {
+        let faults = with_short_clocks(SHORT / 2, |_, clock| {
             let args = [&args[..], &["--clock".to_owned(), clock.to_owned()]].concat();
             let ended = attacks::as_user(&folder, &args).end().with_code(0);
             let summary = ended.one("summary");
