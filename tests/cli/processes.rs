@@ -179,14 +179,14 @@ fn few_descriptors_reduce_concurrency_without_faults() {
         sh.args(["-c", &script, "sh", "tournament", "run", &toml, "--dir", &dir, "--json"]);
         Referee::start_as(&mut sh).end()
     };
-    let ended = with_files(60).with_code(0);
+    let ended = with_files(68).with_code(0);
     let matches = ended.all("match");
     assert_eq!(matches.len(), 30);
     assert!(matches.iter().all(|played| played["faults"] == json!([{}, {}])), "{matches:?}");
-    ended.says(&["using 2 jobs instead of 8, which need up to 128 file descriptors: the limit is 60"]);
+    ended.says(&["using 2 jobs instead of 8, which need up to 136 file descriptors: the limit is 68"]);
 
     std::fs::remove_dir_all(&dir).expect("a tournament");
-    with_files(40).with_code(5).says(&["a match needs up to 44 file descriptors, but the limit is 40"]);
+    with_files(40).with_code(5).says(&["a match needs up to 52 file descriptors, but the limit is 40"]);
 }
 
 /// Runs a script of `sh` as a user whose number of processes can be limited: root's cannot.

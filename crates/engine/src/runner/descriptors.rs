@@ -6,8 +6,9 @@ use crate::runner::run_failure::RunFailure;
 
 /// The descriptors per bot process: three pipes, its pidfd, its processor time, and a temporary one.
 const DESCRIPTORS: u64 = 6;
-/// The other descriptors of a run: standard streams, threads, the log, a database, records.
-const OTHER_DESCRIPTORS: u64 = 32;
+/// The other descriptors of a run: standard streams, threads, the log, a database, records, and those of bots that end
+/// while the next ones start. 35 were seen with two lanes.
+const OTHER_DESCRIPTORS: u64 = 40;
 
 /// Reduces the numbers of jobs and processes to the available descriptors: a bot without descriptors would lose its
 /// match.
