@@ -17,9 +17,8 @@ const END: Duration = Duration::from_millis(limits::END_OF_INPUT_MS);
 const SIGTERM: Duration = Duration::from_millis(limits::SIGTERM_MS);
 /// The time in which the system reparents orphaned processes.
 const REPARENTING: Duration = Duration::from_millis(50);
-/// The time after which a process certainly ends by no end of input, however busy the machine is: one that the bot
-/// started and that reads from it ends by itself a moment later, too.
-const NEVER: Duration = Duration::from_secs(10);
+/// The time that the bot and the processes it started have to end, which is enough on a busy machine too.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// Closes the input after a match.
 pub(super) async fn end_of_input(context: &mut Context<'_>) -> Result<(), Stop> {
@@ -67,14 +66,14 @@ async fn end(context: &mut Context<'_>, last_words: &str) -> Result<(), Stop> {
     }
     talk.close();
     let closed = Instant::now();
-    let how = talk.exited(NEVER).await;
+    let how = talk.exited(LONGEST).await;
     let took = closed.elapsed();
     context.stderr = talk.stderr();
     let Some(how) = how else {
         let wrong = format!("it was still there {} ms after the end of its input", limits::END_OF_INPUT_MS);
         return Err(talk.violation(wrong, Rule::END).into());
     };
-    let deadline = Instant::now() + NEVER;
+    let deadline = Instant::now() + LONGEST;
     let left = loop {
         tokio::time::sleep(REPARENTING).await;
         // A child that has ended remains until it is waited for.

@@ -96,7 +96,7 @@ impl Tournament {
                 }
                 Period::Ended(end) => {
                     drop(lock);
-                    // Whoever found it locked has requested a change before.
+                    // A change that was requested while it was locked may have come too late for the watching thread.
                     if end.is_interrupted || end.results.requests::<RequestedChange>().is_empty()? {
                         break end;
                     }
