@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::OwnersLadder;
 
-/// The absence of a bot after which its owner is told, and the period in which its failures are counted.
+/// How long a bot may be absent before its owner is told. Its failures are counted over the same time.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The number of matches with faults of a bot within a day from which its owner is told.
 const FAILURES: usize = 10;
