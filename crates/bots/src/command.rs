@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{self, Read as _, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use referee_game::{Wrong, hex};
 use sha2::{Digest, Sha256};
@@ -169,7 +172,7 @@ impl Command {
     /// The rest of the line that begins with `#!`, if the program is a script.
     fn first_line_of_script(&self) -> Option<String> {
         let mut start = Vec::new();
-        let file = std::fs::File::open(self.resolve(&self.find()?)).ok()?;
+        let file = File::open(self.resolve(&self.find()?)).ok()?;
         file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
         let line = start.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
         Some(String::from_utf8_lossy(line).into_owned())
@@ -179,10 +182,10 @@ impl Command {
     ///
     /// # Errors
     /// If one of them does not exist, or it is elsewhere.
-    pub fn directory_in_files(&self) -> std::io::Result<Option<PathBuf>> {
+    pub fn directory_in_files(&self) -> io::Result<Option<PathBuf>> {
         let Some(files) = &self.files else { return Ok(None) };
         let directory = self.resolve(".").canonicalize()?;
-        let directory = directory.strip_prefix(files.canonicalize()?).map_err(std::io::Error::other)?;
+        let directory = directory.strip_prefix(files.canonicalize()?).map_err(io::Error::other)?;
         Ok(Some(directory.to_owned()))
     }
 
@@ -203,10 +206,8 @@ impl Command {
         let digest = |path: String| {
             // Opening a file that is not regular may block, for example on the other end of a FIFO.
             let file = Some(self.resolve(&path)).filter(|file| file.is_file())?;
-            let mut file = std::fs::File::open(file).ok()?;
-            let mut hash = Sha256::new();
-            std::io::copy(&mut file, &mut HashWriter(&mut hash)).ok()?;
-            Some((path, hex::encode(&hash.finalize())))
+            let digest = digest(File::open(file).ok()?).ok()?;
+            Some((path, digest))
         };
         files.filter_map(digest).collect()
     }
@@ -216,14 +217,35 @@ const EMPTY: Wrong = Wrong::new("an empty command line starts no bot");
 /// The maximum length of the first line of a script, in bytes.
 const FIRST_LINE: u64 = 256;
 
+/// Digests by device, inode and the time of the last change: many bots share an interpreter, which may have a hundred megabytes.
+static DIGESTS: Mutex<BTreeMap<[i64; 4], String>> = Mutex::new(BTreeMap::new());
+
+/// SHA-256 of a file, in hex.
+fn digest(mut file: File) -> io::Result<String> {
+    let state = file.metadata()?;
+    let key = [state.dev().cast_signed(), state.ino().cast_signed(), state.ctime(), state.ctime_nsec()];
+    let known = || DIGESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(digest) = known().get(&key) {
+        return Ok(digest.clone());
+    }
+    let mut hash = Sha256::new();
+    io::copy(&mut file, &mut HashWriter(&mut hash))?;
+    let digest = hex::encode(&hash.finalize());
+    // Changes in quick succession may have the same time.
+    if UNIX_EPOCH.elapsed().is_ok_and(|now| now.as_secs().cast_signed() > state.ctime() + 1) {
+        known().insert(key, digest.clone());
+    }
+    Ok(digest)
+}
+
 struct HashWriter<'a>(&'a mut Sha256);
 
-impl std::io::Write for HashWriter<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+impl Write for HashWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.update(bytes);
         Ok(bytes.len())
     }
-    fn flush(&mut self) -> std::io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
@@ -265,5 +287,22 @@ mod tests {
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
         assert_eq!(format!("python3 -u {script} 7").parse::<Command>().unwrap().label(), "Cargo");
         assert_eq!("./target/fast-bot --depth 3".parse::<Command>().unwrap().label(), "fast-bot");
+    }
+
+    #[test]
+    fn digest_follows_every_change_of_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        let with = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            digest(File::open(&path).unwrap()).unwrap()
+        };
+        let expected = |text: &str| hex::encode(&Sha256::digest(text));
+        assert_eq!(with("one"), expected("one"));
+        assert_eq!(with("two"), expected("two"), "right after another change");
+        std::thread::sleep(std::time::Duration::from_millis(2100));
+        let kept = [(); 2].map(|()| digest(File::open(&path).unwrap()).unwrap());
+        assert_eq!(kept, [(); 2].map(|()| expected("two")));
+        assert_eq!(with("six"), expected("six"), "after its digest was kept");
     }
 }
