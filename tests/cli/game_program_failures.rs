@@ -163,6 +163,15 @@ fn check_fails_program_that_another_process_has_to_replace() {
 }
 
 #[test]
+fn check_passes_program_that_is_late_once() {
+    let folder = Folder::new();
+    let game = failing_at(&folder, 100, "time.sleep(3)");
+    let checked = referee(["game", "check", &game, "-n", "20"]).with_code(0);
+    let logged = "it did not answer within 1000 ms; another process has answered";
+    assert!(checked.stderr.contains(logged), "{checked:?}");
+}
+
+#[test]
 fn limit_of_answer_does_not_include_start_of_another_process() {
     let folder = Folder::new();
     let slow = "    request = json.loads(line)\n    if request['type'] == 'play':\n        time.sleep(0.4)\n";

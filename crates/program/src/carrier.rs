@@ -1,6 +1,6 @@
 //! Carries requests to the program of a game.
 
-use std::fmt::{Debug, Display};
+use std::fmt::Debug;
 
 use referee_game::Wrong;
 use referee_game::erased::{RulesFailed, RulesWait};
@@ -9,15 +9,8 @@ use referee_game::erased::{RulesFailed, RulesWait};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restarts {
     pub count: u32,
-    pub why: Option<Box<str>>,
-}
-
-impl Restarts {
-    /// Adds an attempt that failed for this reason.
-    pub fn add(&mut self, why: &impl Display) {
-        self.count += 1;
-        self.why = Some(why.to_string().into());
-    }
+    /// The last failure other than a late answer, which may be the fault of a busy machine.
+    pub failure: Option<Box<str>>,
 }
 
 /// Passes requests to the program of a game, and its answers back.

@@ -56,6 +56,7 @@ enum NotAnswered {
     /// `is_final`: no other process is asked. Nothing else is to be expected of it, or an earlier answer may be wrong.
     Failed {
         why: String,
+        is_late: bool,
         is_final: bool,
     },
 }
@@ -159,7 +160,7 @@ impl RulesProcesses {
         if let Err(what) = accept(&answer) {
             let answer = String::from_utf8_lossy(&answer);
             let why = format!("{}, in the answer {}", Chain(&what), excerpt(&answer, QUOTED));
-            return Err(NotAnswered::Failed { why, is_final: false });
+            return Err(NotAnswered::Failed { why, is_late: false, is_final: false });
         }
         self.first.get_or_init(|| request.to_owned());
         self.idle().push(process);
@@ -179,11 +180,12 @@ impl RulesProcess {
         let stderr = of_stderr(&ends(&text));
         if let Some(exit) = exit {
             let why = format!("it ended without an answer ({exit}){stderr}");
-            return NotAnswered::Failed { why, is_final: false };
+            return NotAnswered::Failed { why, is_late: false, is_final: false };
         }
-        let is_first = is_first && matches!(error, NoAnswer::Late(_));
+        let is_late = matches!(error, NoAnswer::Late(_));
+        let is_first = is_first && is_late;
         let why = format!("{error}{}{stderr}", if is_first { BUFFERS } else { "" });
-        NotAnswered::Failed { why, is_final: is_first || matches!(error, NoAnswer::Unasked) }
+        NotAnswered::Failed { why, is_late, is_final: is_first || matches!(error, NoAnswer::Unasked) }
     }
 }
 
@@ -235,7 +237,7 @@ impl Carrier for RulesProcesses {
         for process in waiting.into_iter().chain(fresh) {
             match process.and_then(|process| self.ask_one(process, request, accept)) {
                 Ok(()) => {
-                    if let Some(why) = &restarts.why {
+                    if restarts.count > 0 {
                         tracing::warn!("rules: {}: {why}; another process has answered", self.command);
                     }
                     return Ok(restarts);
@@ -243,8 +245,11 @@ impl Carrier for RulesProcesses {
                 Err(NotAnswered::Interrupted) => return Err(RulesFailed::Interrupted),
                 // A process that does not start is no failure of the rules.
                 Err(NotAnswered::NotStarted(what)) => why = Chain(&what).to_string(),
-                Err(NotAnswered::Failed { why: what, is_final }) => {
-                    restarts.add(&what);
+                Err(NotAnswered::Failed { why: what, is_late, is_final }) => {
+                    restarts.count += 1;
+                    if !is_late {
+                        restarts.failure = Some(what.as_str().into());
+                    }
                     why = what;
                     if is_final {
                         break;

@@ -416,9 +416,9 @@ pub fn check(
     })
 }
 
-/// Checks that the first process that was asked has answered. In a match the others are only counted.
+/// Checks that no process failed before another one answered, other than by a late answer. A match only counts them.
 fn check_restarts(restarts: &Restarts) -> Result<(), RulesFailed> {
-    match &restarts.why {
+    match &restarts.failure {
         None => Ok(()),
         Some(why) => Err(RulesFailed::Because(format!("{why}; another process has answered").into())),
     }
