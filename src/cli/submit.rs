@@ -219,7 +219,7 @@ impl OwnerApi {
 
     fn submit(&self, archive: &File) -> Result<Map<String, Value>, RequestFailure> {
         let request = self.agent.post(&self.url).header("Authorization", format!("Bearer {}", self.token));
-        // The server refuses before it reads the archive, and then closes the connection: the answer must not get lost.
+        // An archive that is refused need not be sent.
         let request = request.header("Expect", "100-continue");
         self.answer(request.header("Content-Type", "application/x-tar").send(archive))
     }

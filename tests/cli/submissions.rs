@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read as _, Write};
 use std::net::TcpListener;
 use std::process::Command;
 use std::thread;
@@ -461,6 +461,25 @@ fn an_upload_shows_the_refusal_that_comes_before_its_end() {
     });
     submit(&url, &large, &ada).with_code(5).says(&["status 429", "one upload at a time"]);
     refusing.join().expect("a refusal");
+}
+
+#[test]
+fn a_refusal_reaches_a_client_that_goes_on_sending() {
+    let league = league("");
+    let (server, url) = serve(&league);
+    let site = Site(url.trim_start_matches("http://").trim_end_matches('/').to_owned());
+    let mut stream = site.send(
+        "POST /api/v1/owner/submissions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n\
+         Content-Length: 4000000\r\n\r\n",
+    );
+    for _ in 0..40 {
+        stream.write_all(&[0; 100_000]).expect("it reads");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+    drain(server);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::io;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -42,6 +44,10 @@ const MOST_FIELDS: usize = 64;
 const HEAD: Duration = Duration::from_secs(15);
 /// The time after which a client that reads nothing is disconnected.
 const UNREAD: Duration = Duration::from_secs(30);
+/// The time for which what a client still sends after its last response is read, since a connection that is closed with unread
+/// data loses that response; and the longest time between two parts.
+const LINGER: Duration = Duration::from_secs(30);
+const LINGER_SILENCE: Duration = Duration::from_secs(2);
 /// The time to wait at the end for streams to be written.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(900);
 /// The time to wait after an error of the operating system, such as a lack of file descriptors.
@@ -225,24 +231,65 @@ async fn connection(stream: TcpStream, requests: Requests) {
     let _gauge = open.enter();
     // Without it, events are delayed; otherwise harmless.
     let _ = stream.set_nodelay(true);
-    let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(UNREAD));
+    let mut stream = Box::pin(TimeoutStream::new(stream));
+    stream.as_mut().set_write_timeout_pinned(Some(UNREAD));
     let service = service_fn(|request| requests.clone().answer(request));
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(MOST_HEAD)
-        .max_headers(MOST_FIELDS)
-        .serve_connection(TokioIo::new(Box::pin(stream)), service);
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = closed(&mut closes) => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+    let ended = {
+        let mut connection = std::pin::pin!(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEAD)
+                .max_buf_size(MOST_HEAD)
+                .max_headers(MOST_FIELDS)
+                .serve_connection(TokioIo::new(&mut stream), service)
+        );
+        tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = closed(&mut closes) => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
         }
     };
     if let Err(error) = ended {
         tracing::trace!(%error, "the connection of a client has ended");
+    }
+    let rest = async {
+        stream.shutdown().await?;
+        let mut part = vec![0; 8192];
+        while timeout(LINGER_SILENCE, stream.read(&mut part)).await?? > 0 {}
+        Ok::<_, io::Error>(())
+    };
+    tokio::select! {
+        _ = timeout(LINGER, rest) => {}
+        () = closed(&mut closes) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn slow_reader_whose_request_is_unread_gets_whole_response() {
+        const SIZE: usize = 64 << 20;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (_keep, closes) = watch::channel(false);
+        let connections = Connections {
+            closes,
+            open: OpenCount::default(),
+            refused: Arc::default(),
+            proxies: Arc::new(|_| false),
+        };
+        let router = Router::new().fallback(|| async { vec![b'x'; SIZE] });
+        tokio::spawn(serve(listener, router, connections));
+        let mut client = TcpStream::connect(address).await.unwrap();
+        client.write_all(b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nunread").await.unwrap();
+        sleep(Duration::from_millis(200)).await;
+        let mut response = Vec::new();
+        client.read_to_end(&mut response).await.unwrap();
+        let head = response.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap();
+        assert_eq!(response.len() - head - 4, SIZE);
     }
 }
