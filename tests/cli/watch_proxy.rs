@@ -2,14 +2,14 @@
 #![expect(clippy::disallowed_methods, reason = "a proxy does not report when it listens")]
 
 use std::io::Read;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::common::http::{Site, property};
 use crate::common::league::{League, drain};
-use crate::common::{Folder, ROOT, TIMEOUT};
+use crate::common::{Folder, ROOT, TIMEOUT, free_port};
 use crate::watch::{go, wait_for_moves, watched};
 
 /// A proxy of a server, configured by an example. SIGTERM ends it with its workers.
@@ -79,8 +79,7 @@ fn port(address: &str) -> &str {
 
 /// An address on which nothing listens.
 fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").to_string()
+    format!("127.0.0.1:{}", free_port())
 }
 
 /// The value of an attribute in a page.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::list::{ATTACKS, source};
 use crate::common::guest::Guest;
-use crate::common::{Folder, ROOT, Referee, SEED, Signal, WON, the};
+use crate::common::{Folder, ROOT, Referee, SEED, Signal, WON, free_port, the};
 use crate::sandbox::{options, options_without_bubblewrap, programs_without_bubblewrap, victim};
 use ::referee::bot::sandbox::Layer::Bubblewrap;
 use ::referee::bot::sandbox::Mode;
@@ -143,12 +143,6 @@ fn with_a_secret(secret: &str, args: &[String]) -> Referee {
     let mut terminal = Command::new("python3");
     terminal.arg(format!("{ROOT}/tests/cli/common/terminal.py")).args(["bash", "-c", &script, "bash"]);
     Referee::start_as(terminal.args(args))
-}
-
-/// A port without a listener.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("bound").port()
 }
 
 /// Plays as the opponent of an attacker over a connection, and connects to the attacker, which listens unless it is in

@@ -11,9 +11,11 @@ pub(crate) mod returning;
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -64,6 +66,16 @@ pub(crate) fn in_rust(program: &str) -> PathBuf {
         assert!(cargo.status().expect("cargo starts").success());
     }
     program
+}
+
+/// A port without a listener. The system gives it to no client, and to nobody who asks it for a port, until somebody listens.
+pub(crate) fn free_port() -> u16 {
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    let number = || 4 * std::process::id() + GIVEN.fetch_add(1, Ordering::Relaxed);
+    // Below those of clients; four for each process.
+    let mut ports = std::iter::repeat_with(|| 10_000 + (number() % 22_000) as u16);
+    let is_free = |&port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
+    ports.find(is_free).expect("a free port")
 }
 
 /// Compiles a program in C beside this file.
