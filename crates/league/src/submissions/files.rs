@@ -134,9 +134,12 @@ impl SubmissionFiles {
     /// Errors of the database, or if a directory cannot be read.
     pub fn tidy(&self, league: &mut League, now: SystemTime) -> Result<(), StoreError> {
         let before = |time| now.checked_sub(time).unwrap_or(SystemTime::UNIX_EPOCH);
+        let (archives, bots, kept) = (self.archives.names()?, self.bots.names()?, self.kept.names()?);
+        // It waits for a submission that is being stored, so that each of these files belongs to one that the league knows.
+        league.erase_submission_logs(before(LOGS_KEPT))?;
         let (needed, former) = (league.submissions_with_files(before(KEPT))?, league.former_submissions()?);
-        for folder in [&self.archives, &self.bots] {
-            for name in folder.names()? {
+        for (folder, names) in [(&self.archives, archives), (&self.bots, bots)] {
+            for name in names {
                 let Some(id) = id_of(&name) else { continue };
                 let is_former = former.contains(&id) && name == archive_name(id);
                 if !needed.contains(&id) && !is_former {
@@ -145,12 +148,12 @@ impl SubmissionFiles {
             }
         }
         let current = league.current_submissions(before(KEPT))?;
-        for name in self.kept.names()? {
+        for name in kept {
             if id_of(&name).is_some_and(|id| !current.contains(&id)) {
                 try_to_remove(&self.kept.path().join(name));
             }
         }
-        league.erase_submission_logs(before(LOGS_KEPT))
+        Ok(())
     }
 
     /// Checks that the files of submissions need no more space than they may, with this number of further bytes of the owner.

@@ -225,6 +225,30 @@ fn kept_data_are_deleted_day_after_version_retires() {
 }
 
 #[test]
+fn archive_of_submission_that_is_being_stored_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut owners, mut queue) = (league(folder.path()), league(folder.path()));
+    let by = joined(&mut owners, "ada");
+    let files = SubmissionFiles::open(&Folder::open(folder.path()).unwrap()).unwrap();
+    let archive = files.archive(1);
+    let (store, stored) = std::sync::mpsc::channel();
+    let path = archive.clone();
+    let submitting = std::thread::spawn(move || {
+        let submitted = owners.submit(&by, "00", 1, QUOTA, at(1), |_| {
+            std::fs::write(path, "files")?;
+            store.send(()).unwrap();
+            std::thread::sleep(Duration::from_millis(200));
+            Ok(())
+        });
+        submitted.unwrap()
+    });
+    stored.recv().unwrap();
+    files.tidy(&mut queue, at(2)).unwrap();
+    assert_eq!(submitting.join().unwrap(), 1);
+    assert!(archive.exists());
+}
+
+#[test]
 fn old_logs_of_what_does_not_play_are_erased() {
     let folder = tempfile::tempdir().unwrap();
     let mut league = league(folder.path());
