@@ -9,7 +9,7 @@ use referee_game::erased::{RulesFailed, RulesWait};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restarts {
     pub count: u32,
-    /// The last failure other than a late answer, which may be the fault of a busy machine.
+    /// The last failure other than a late answer, which a busy machine may have caused.
     pub failure: Option<Box<str>>,
 }
 

@@ -44,8 +44,8 @@ const MOST_FIELDS: usize = 64;
 const HEAD: Duration = Duration::from_secs(15);
 /// The time after which a client that reads nothing is disconnected.
 const UNREAD: Duration = Duration::from_secs(30);
-/// The time for which what a client still sends after its last response is read, since a connection that is closed with unread
-/// data loses that response; and the longest time between two parts.
+/// The time for which a client may go on sending after its last response, and the longest time between two parts: closing a
+/// connection with unread input would discard the response.
 const LINGER: Duration = Duration::from_secs(30);
 const LINGER_SILENCE: Duration = Duration::from_secs(2);
 /// The time to wait at the end for streams to be written.

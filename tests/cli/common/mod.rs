@@ -68,7 +68,7 @@ pub(crate) fn in_rust(program: &str) -> PathBuf {
     program
 }
 
-/// A port without a listener. The system gives it to no client, and to nobody who asks it for a port, until somebody listens.
+/// A port without a listener, which the system gives neither to a client nor to a listener that asks for any port.
 pub(crate) fn free_port() -> u16 {
     static GIVEN: AtomicU32 = AtomicU32::new(0);
     let number = || 4 * std::process::id() + GIVEN.fetch_add(1, Ordering::Relaxed);
