@@ -135,7 +135,7 @@ impl SubmissionFiles {
     pub fn tidy(&self, league: &mut League, now: SystemTime) -> Result<(), StoreError> {
         let before = |time| now.checked_sub(time).unwrap_or(SystemTime::UNIX_EPOCH);
         let (archives, bots, kept) = (self.archives.names()?, self.bots.names()?, self.kept.names()?);
-        // It waits for a submission that is being stored, so that each of these files belongs to one that the league knows.
+        // Erasing waits for a submission that is being stored: afterwards the league knows those of all listed files.
         league.erase_submission_logs(before(LOGS_KEPT))?;
         let (needed, former) = (league.submissions_with_files(before(KEPT))?, league.former_submissions()?);
         for (folder, names) in [(&self.archives, archives), (&self.bots, bots)] {
